@@ -1,0 +1,33 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+
+#include "quant/scheme.h"
+
+namespace tilewave::quant {
+
+/// Watches the real values that a tensor takes during calibration and proposes a range.
+/// Memory does not grow with the number of values seen.
+class Observer {
+ public:
+  virtual ~Observer() = default;
+  /// Throws InputError (with the name given at construction) on NaN.
+  virtual void observe(std::span<const float> values) = 0;
+  struct Range {
+    float low = 0;
+    float high = 0;
+  };
+  /// The range seen so far, widened to contain 0. Before any value: [0, 0].
+  virtual Range range() const = 0;
+};
+
+/// `name`: the tensor, for errors.
+std::unique_ptr<Observer> make_observer(const Scheme& scheme, const std::string& name);
+
+/// Scale and zero_point for the range: symmetric formats centre on zero. A range of one point
+/// gets scale 1.
+Quantization choose_quantization(Observer::Range range, Format format);
+
+}  // namespace tilewave::quant

@@ -1,0 +1,124 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/units.h"
+
+namespace tilewave::sim {
+
+enum class Dataflow { weight_stationary };
+enum class Overflow { wrap, saturate };
+
+struct Array {
+  std::int64_t rows = 256;  ///< contraction dimension
+  std::int64_t cols = 256;  ///< output channels
+  Dataflow dataflow = Dataflow::weight_stationary;
+  bool double_buffered_weights = true;
+  std::int64_t weight_rows_per_cycle = 1;
+};
+
+struct Precision {
+  int activation_bits = 8;
+  int weight_bits = 8;
+  int accumulator_bits = 32;
+  Overflow overflow = Overflow::wrap;
+};
+
+struct Accumulators {
+  std::int64_t depth = 4096;  ///< rows of `cols` entries
+};
+
+struct UnifiedBuffer {
+  std::int64_t capacity_kib = 24576;
+  std::int64_t row_bytes = 256;  ///< width of each port, per cycle
+};
+
+/// Bytes per second; nothing means unlimited.
+using Bandwidth = std::optional<std::int64_t>;
+
+struct WeightMemory {
+  std::int64_t capacity_mib = 8192;
+  Bandwidth bandwidth = 34'000'000'000;
+  double latency_ns = 100;
+  std::int64_t fifo_tiles = 4;
+  bool packed_tiles = false;
+};
+
+struct HostLink {
+  Bandwidth bandwidth = 12'500'000'000;
+  double latency_us = 1.0;
+};
+
+struct ActivationUnit {
+  std::int64_t pipeline_depth = 16;
+};
+
+struct SystolicDataSetup {
+  std::string im2col = "on_the_fly";
+  double gather_rows_per_cycle = 1;  ///< in (0, 1]: a row every ceil(1 / g) cycles
+};
+
+struct Sequencer {
+  std::int64_t issue_cycles = 1;
+  std::optional<std::int64_t> queue_depth;  ///< per unit; nothing means unlimited
+};
+
+/// Energy per event in pJ, and static power. Where each figure comes from: the preset's comments.
+struct Energy {
+  double mac_pj = 0.28;
+  double accumulator_pj_per_byte = 0;
+  double unified_buffer_pj_per_byte = 0;
+  double weight_memory_pj_per_byte = 0;
+  double host_link_pj_per_byte = 0;
+  double static_watts = 0;
+};
+
+/// An accelerator, as docs/timing.md describes its parts. Validated once, then immutable.
+struct Chip {
+  std::string name = "tpu_v1";
+  double clock_mhz = 700;
+  Array array;
+  Precision precision;
+  Accumulators accumulators;
+  UnifiedBuffer unified_buffer;
+  WeightMemory weight_memory;
+  HostLink host_link;
+  ActivationUnit activation_unit;
+  SystolicDataSetup systolic_data_setup;
+  Sequencer sequencer;
+  Energy energy;
+
+  std::int64_t clock_hz() const;
+  int activation_bytes() const { return precision.activation_bits > 8 ? 2 : 1; }
+  int weight_bytes() const { return precision.weight_bits > 8 ? 2 : 1; }
+  /// Passes per row: 1 for 8 x 8 bits, 2 for 8 x 16, 4 for 16 x 16.
+  int passes() const { return activation_bytes() * weight_bytes(); }
+  /// ceil(bytes * clock_hz / bandwidth), exactly; 0 if unlimited.
+  Cycles transfer_cycles(Bytes bytes, Bandwidth bandwidth) const;
+  /// ceil(nanoseconds * clock), to the next whole cycle.
+  Cycles latency_cycles(double nanoseconds) const;
+  double seconds(Cycles cycles) const;
+};
+
+/// Throws InputError naming the first key that is out of its range.
+void validate(const Chip& chip, const std::string& where);
+
+/// `name_or_path`: a preset of configs/ or a YAML file. InputError: file:line, key, value, what is
+/// allowed, and the nearest name for a typo. `extends` takes another preset and overrides keys.
+Chip load_chip(const std::string& name_or_path);
+Chip parse_chip(const std::string& yaml, const std::string& where);
+/// `key` as in "array.rows", `value` as YAML text. Returns the changed, validated chip.
+Chip with_key(const Chip& chip, const std::string& key, const std::string& value);
+
+/// The resolved form: YAML with every key.
+std::string to_yaml(const Chip& chip);
+/// The same as JSON text (one object), and the JSON Schema of chip files.
+std::string to_json(const Chip& chip);
+std::string json_schema();
+/// Names of the presets, sorted.
+std::vector<std::string> chip_names();
+
+}  // namespace tilewave::sim
