@@ -2,10 +2,14 @@
 
 #include <cstdint>
 #include <string>
+#include <unordered_set>
 #include <variant>
 #include <vector>
 
 namespace tilewave::models {
+
+/// The most elements that one image's tensor may have.
+inline constexpr std::int64_t kMaxElements = INT32_MAX;
 
 /// Shape of one image's tensor, NHWC order with the batch left out. Flat tensors are 1 x 1 x n.
 struct Shape {
@@ -80,10 +84,12 @@ struct Node {
 /// Node 0 is the Input. Immutable once built; shapes are inferred and checked as nodes are added.
 class Graph {
  public:
-  Graph(std::string name, Shape input);
+  /// Throws InputError unless 1 to kMaxElements elements.
+  Graph(std::string name, Shape input, std::string input_name = "input");
 
-  /// Appends a node and infers its shape. Throws InputError (naming the node) where the inputs'
-  /// shapes, the attributes or the sizes of weight and bias do not fit together.
+  /// Appends a node and infers its shape. Throws InputError (naming the node) where the name is
+  /// taken, a weight or bias is not finite, or the inputs' shapes, the attributes or the sizes of
+  /// weight and bias do not fit together.
   NodeId add(std::string name, Operation operation, std::vector<NodeId> inputs);
 
   const std::string& name() const { return name_; }
@@ -97,6 +103,7 @@ class Graph {
  private:
   std::string name_;
   std::vector<Node> nodes_;
+  std::unordered_set<std::string> names_;
 };
 
 /// Output shape of a window sliding over `input`, channels unchanged. Throws InputError with
