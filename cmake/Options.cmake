@@ -20,8 +20,15 @@ add_compile_options(-ffp-contract=off)
 add_compile_options(-fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=)
 
 if(TILEWAVE_SANITIZE)
-  add_compile_options(-fsanitize=${TILEWAVE_SANITIZE} -fno-omit-frame-pointer -g)
+  add_compile_options(-fsanitize=${TILEWAVE_SANITIZE} -fno-sanitize-recover=all
+                      -fno-omit-frame-pointer -g)
   add_link_options(-fsanitize=${TILEWAVE_SANITIZE})
+endif()
+
+if(TILEWAVE_COVERAGE)
+  # Threads share the counters.
+  add_compile_options(--coverage -fprofile-update=atomic)
+  add_link_options(--coverage)
 endif()
 
 # tilewave_library(NAME SOURCES ... [LINK ...]): one library per folder, tilewave::NAME.

@@ -1,0 +1,45 @@
+# Thin front of the scripts and of the CMake workflow presets. `make help` lists the targets.
+.DEFAULT_GOAL := help
+.PHONY: help demo test bench format lint fuzz clean
+
+# .venv first: it may hold the CMake that an old distribution lacks.
+export PATH := $(CURDIR)/.venv/bin:$(PATH)
+FUZZ_SECONDS ?= 60
+CPP_FILES = $(shell git ls-files '*.cpp' '*.h')
+
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 10
+
+demo: ## install what is missing, build, simulate the MNIST network and compare it with the CPU
+	scripts/install_deps.sh
+	cmake --workflow --preset demo
+	build/release/tilewave run
+	build/release/tilewave compare
+
+test: ## install what is missing, build, run every C++ and Python test
+	scripts/install_deps.sh --tests
+	scripts/setup_python.sh python/requirements-test.txt
+	cmake --workflow --preset $(if $(CI),ci,release)
+	scripts/check_readme.sh
+	.venv/bin/python -m pytest tests/python
+
+bench: ## build and run the benchmarks
+	scripts/install_deps.sh --bench
+	cmake --workflow --preset bench
+	bench/run.sh
+
+format: ## rewrite the C++ files as .clang-format says
+	clang-format -i $(CPP_FILES)
+
+lint: ## formatting and clang-tidy; changes nothing
+	scripts/install_deps.sh --lint
+	clang-format --dry-run -Werror $(CPP_FILES)
+	cmake --workflow --preset tidy
+
+fuzz: ## run each fuzz target for FUZZ_SECONDS (60)
+	scripts/install_deps.sh --fuzz
+	cmake --workflow --preset fuzz
+	scripts/run_fuzz.sh $(FUZZ_SECONDS)
+
+clean: ## remove every build folder and .venv
+	rm -rf build .venv
