@@ -70,15 +70,6 @@ void check_pool_padding(std::int64_t input, std::int64_t kernel, std::int64_t di
   }
 }
 
-Shape pooled_shape(const Window& window, const Shape& input, const std::string& where) {
-  const Shape shape = windowed_shape(window, input, where);
-  check_pool_padding(input.height, window.kernel_height, window.dilation_height, window.pad_top,
-                     window.pad_bottom, "height", where);
-  check_pool_padding(input.width, window.kernel_width, window.dilation_width, window.pad_left,
-                     window.pad_right, "width", where);
-  return shape;
-}
-
 void check_finite(const std::vector<float>& values, const char* name, const std::string& where) {
   const auto bad = std::find_if_not(values.begin(), values.end(),
                                     [](float value) { return std::isfinite(value); });
@@ -188,6 +179,15 @@ Shape windowed_shape(const Window& window, const Shape& input, const std::string
                     window.pad_left + window.pad_right, "width", where),
       input.channels};
   return checked(shape, where);
+}
+
+Shape pooled_shape(const Window& window, const Shape& input, const std::string& where) {
+  const Shape shape = windowed_shape(window, input, where);
+  check_pool_padding(input.height, window.kernel_height, window.dilation_height, window.pad_top,
+                     window.pad_bottom, "height", where);
+  check_pool_padding(input.width, window.kernel_width, window.dilation_width, window.pad_left,
+                     window.pad_right, "width", where);
+  return shape;
 }
 
 std::string operation_name(const Operation& operation) {

@@ -109,5 +109,8 @@ class Graph {
 /// Output shape of a window sliding over `input`, channels unchanged. Throws InputError with
 /// `where` if the window is not positive, does not fit, or a size would overflow.
 Shape windowed_shape(const Window& window, const Shape& input, const std::string& where);
+/// The same for a pool, whose window must also hold at least one place of the input wherever it
+/// stands.
+Shape pooled_shape(const Window& window, const Shape& input, const std::string& where);
 
 }  // namespace tilewave::models
