@@ -12,7 +12,7 @@
 namespace tilewave::quant {
 
 /// clamp(round_half_even(x / scale) + zero_point, qmin, qmax). Infinities clamp; NaN is the
-/// caller's error.
+/// caller's error (it gives qmin).
 std::int32_t quantize(float x, const Quantization& q);
 float dequantize(std::int32_t value, const Quantization& q);
 
@@ -22,7 +22,10 @@ struct FixedPointMultiplier {
   int exponent = 1;
   bool operator==(const FixedPointMultiplier&) const = default;
 };
+/// The multiplier rounded to 31 bits, ties away from zero. Below about 2^-32 (nothing of a 32-bit
+/// accumulator would be left), zero and NaN: q31 = 0. From 2^30 on: the largest value there is.
 FixedPointMultiplier to_fixed_point(double multiplier);
+inline constexpr int kMaxExponent = 30;
 
 /// High 32 bits of 2ab, rounded, ties away from zero; INT32_MIN * INT32_MIN saturates.
 std::int32_t saturating_rounding_doubling_high_multiply(std::int32_t a, std::int32_t b);
@@ -44,6 +47,10 @@ struct Requantizer {
   std::int32_t apply(std::int32_t acc, std::size_t channel) const;
   bool operator==(const Requantizer&) const = default;
 };
+/// out[n] = apply(acc[n], n) for n in [0, channels), in a loop that vectorises. low and high must
+/// fit into 16 bits.
+void requantize_row(const std::int32_t* acc, std::int64_t channels, const Requantizer& requantizer,
+                    std::int16_t* out);
 
 /// Requantize with one multiplier, float mode:
 /// clamp(round_half_even(float(acc) * multiplier) + zero_point, low, high).
