@@ -44,6 +44,10 @@ endfunction()
 function(tilewave_warnings target)
   target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Wshadow -Wconversion
                                            -Wnon-virtual-dtor -Woverloaded-virtual)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+    # False alarms on "literal" + std::string, GCC bug 105651.
+    target_compile_options(${target} PRIVATE -Wno-restrict)
+  endif()
   if(TILEWAVE_WERROR)
     target_compile_options(${target} PRIVATE -Werror)
   endif()
