@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -94,6 +95,16 @@ struct Chip {
   std::int64_t clock_hz() const;
   int activation_bytes() const { return precision.activation_bits > 8 ? 2 : 1; }
   int weight_bytes() const { return precision.weight_bits > 8 ? 2 : 1; }
+  int accumulator_bytes() const { return (precision.accumulator_bits + 7) / 8; }
+  /// Bytes that a tile takes in weight memory: a whole array's worth unless tiles are packed.
+  Bytes tile_bytes(std::int64_t used_rows, std::int64_t used_cols) const {
+    return weight_bytes() *
+           (weight_memory.packed_tiles ? used_rows * used_cols : array.rows * array.cols);
+  }
+  /// Cycles from one gathered row to the next: ceil(1 / gather_rows_per_cycle).
+  Cycles gather_interval() const {
+    return static_cast<Cycles>(std::ceil(1 / systolic_data_setup.gather_rows_per_cycle - 1e-9));
+  }
   /// Passes per row: 1 for 8 x 8 bits, 2 for 8 x 16, 4 for 16 x 16.
   int passes() const { return activation_bytes() * weight_bytes(); }
   /// ceil(bytes * clock_hz / bandwidth), exactly; 0 if unlimited.

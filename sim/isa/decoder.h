@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sim/isa/program.h"
+
+namespace tilewave::sim {
+
+/// Addresses [begin, end): bytes of the unified buffer or of the host's scratch space, or rows of
+/// the accumulators.
+struct Span {
+  std::int64_t begin = 0;
+  std::int64_t end = 0;
+  std::int64_t size() const { return end - begin; }
+  bool operator==(const Span&) const = default;
+};
+
+/// An instruction with its configuration looked up and its addresses worked out, as the sequencer
+/// hands it to a unit. Pointers are into the Program.
+struct Operation {
+  std::int32_t index = 0;  ///< in Program::instructions
+  std::int32_t layer = -1;
+  Instruction instruction;  ///< with this launch's unified buffer addresses
+  const Setup* setup = nullptr;
+  const Columns* columns = nullptr;
+  const Pool* pool = nullptr;
+  const VectorAdd* add = nullptr;
+  const Table* table = nullptr;
+  const Tile* tile = nullptr;  ///< read_weights: what is read; matmul: what is in the array
+
+  std::vector<Span> reads;   ///< of the unified buffer, in bytes
+  std::vector<Span> writes;  ///< of the unified buffer, in bytes
+  Span accumulators;         ///< rows written (matmul) or read (activate)
+  Span host_scratch;         ///< bytes of the scratch space read or written, else empty
+
+  std::int64_t rows_in = 0;       ///< rows that the unit takes in, one after the other
+  std::int64_t row_elements = 0;  ///< elements used in each of them
+  Bytes bytes_in = 0;             ///< read from the unified buffer
+  Bytes bytes_out = 0;            ///< written to it
+};
+
+/// Output pixels that pooling makes from the input pixels `input`, which are whole images or, where
+/// the windows do not overlap, whole rows of windows.
+Span pooled_pixels(const Pool& pool, Span input);
+
+/// A program decoded for launches of one parity (0: even, 1: odd, see Program::ping_pong).
+/// The program must be valid and outlive the result.
+std::vector<Operation> decode_program(const Program& program, int parity);
+
+}  // namespace tilewave::sim

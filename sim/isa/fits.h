@@ -1,0 +1,12 @@
+#pragma once
+
+#include "sim/chip/chip.h"
+#include "sim/isa/program.h"
+
+namespace tilewave::sim {
+
+/// Throws InputError unless the chip has the number formats that the program was made for and
+/// holds every address, tile and column that it uses. Every engine calls this first.
+void check_fits(const Chip& chip, const Program& program);
+
+}  // namespace tilewave::sim
