@@ -1,0 +1,44 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "sim/chip/chip.h"
+#include "sim/isa/decoder.h"
+#include "sim/timeline/row_kernels.h"
+
+namespace tilewave::sim {
+
+struct PreparedProgram {
+  PreparedProgram(const Chip& chip_used, const Program& program_used);
+
+  const PackedTile& packed(const Tile* tile) const {
+    return tiles[static_cast<std::size_t>(tile - program->tiles.data())];
+  }
+  /// Bias of the column table, filled up with zeros to the padded width of every tile.
+  const std::int32_t* padded_bias(const Columns* columns) const {
+    return biases[static_cast<std::size_t>(columns - program->columns.data())].data();
+  }
+
+  const Chip* chip;
+  const Program* program;
+  std::array<std::vector<Operation>, 2> operations;  ///< by launch parity
+  std::vector<GatherPlan> plans;                     ///< by instruction; of matmuls only
+  std::int64_t buffer_elements = 0;
+  std::int64_t accumulator_rows = 0;
+  std::int64_t sums_stride = 0;  ///< columns kept per accumulator row
+  std::int32_t longest_row = 0;  ///< k_padded of the longest gathered row
+
+ private:
+  void pack_tiles();
+  void pad_biases();
+  void plan_gathers();
+
+  std::vector<std::vector<std::int16_t>> packed_weights_;
+  std::vector<PackedTile> tiles;
+  std::vector<std::vector<std::int32_t>> biases;
+  std::vector<std::vector<GatherRun>> runs_;
+};
+
+}  // namespace tilewave::sim

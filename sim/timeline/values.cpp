@@ -1,0 +1,372 @@
+#include "sim/timeline/values.h"
+
+#include <algorithm>
+#include <cstring>
+#include <type_traits>
+
+#include "base/error.h"
+#include "sim/timeline/accumulate.h"
+#include "sim/timeline/prepared_program.h"
+
+namespace tilewave::sim {
+namespace {
+
+/// Rows gathered and multiplied at a time, so that they stay in the nearest cache.
+constexpr std::int64_t kRowsPerBlock = 64;
+
+template <typename T>
+class Machine final : public ValueMachine {
+ public:
+  explicit Machine(std::shared_ptr<const PreparedProgram> prepared)
+      : p_(std::move(prepared)),
+        program_(*p_->program),
+        kernels_(row_kernels()),
+        buffer_(static_cast<std::size_t>(p_->buffer_elements)),
+        sums_(static_cast<std::size_t>(p_->accumulator_rows * p_->sums_stride)),
+        columns_written_(static_cast<std::size_t>(p_->accumulator_rows)),
+        gathered_(static_cast<std::size_t>(kRowsPerBlock * p_->longest_row)),
+        row_(static_cast<std::size_t>(p_->sums_stride)),
+        average_(row_),
+        host_input_(host_elements(program_.input)),
+        host_output_(host_elements(program_.output)),
+        host_scratch_(static_cast<std::size_t>(program_.host_scratch_bytes) / sizeof(T)) {}
+
+  void launch(int parity, const std::int16_t* inputs, std::int16_t* outputs) override {
+    to_host(inputs);
+    for (const Operation& op : p_->operations[static_cast<std::size_t>(parity)]) execute(op);
+    from_host(outputs);
+  }
+
+ private:
+  std::size_t host_elements(const HostTensor& tensor) const {
+    return static_cast<std::size_t>(tensor.layout.shape.elements() * program_.batch);
+  }
+
+  /// Calls fn(image, pixel, plane, first element in host memory) for every pixel of every plane.
+  template <typename Fn>
+  void for_each_pixel(const Layout& layout, Fn fn) const {
+    const std::int64_t pixels = layout.shape.pixels();
+    for (std::int64_t plane = 0; plane < layout.planes(); ++plane) {
+      const std::int64_t base = layout.plane_offset(plane, program_.batch);
+      for (std::int64_t pixel = 0; pixel < pixels * program_.batch; ++pixel) {
+        fn(pixel, plane, base + pixel * layout.plane_channels(plane));
+      }
+    }
+  }
+
+  void to_host(const std::int16_t* inputs) {
+    const Layout& layout = program_.input.layout;
+    for_each_pixel(layout, [&](std::int64_t pixel, std::int64_t plane, std::int64_t at) {
+      const std::int16_t* from = inputs + pixel * layout.shape.channels + plane * layout.block;
+      for (std::int64_t c = 0; c < layout.plane_channels(plane); ++c) {
+        host_input_[static_cast<std::size_t>(at + c)] = static_cast<T>(from[c]);
+      }
+    });
+  }
+
+  void from_host(std::int16_t* outputs) const {
+    const Layout& layout = program_.output.layout;
+    for_each_pixel(layout, [&](std::int64_t pixel, std::int64_t plane, std::int64_t at) {
+      std::int16_t* to = outputs + pixel * layout.shape.channels + plane * layout.block;
+      for (std::int64_t c = 0; c < layout.plane_channels(plane); ++c) {
+        to[c] = static_cast<std::int16_t>(host_output_[static_cast<std::size_t>(at + c)]);
+      }
+    });
+  }
+
+  void execute(const Operation& op) {
+    switch (op.instruction.opcode) {
+      case Opcode::read_host:
+      case Opcode::write_host: transfer(op); break;
+      case Opcode::matmul: matmul(op); break;
+      case Opcode::activate: activate(op); break;
+      case Opcode::vector_add: vector_add(op); break;
+      case Opcode::vector_pool: vector_pool(op); break;
+      case Opcode::vector_lookup: vector_lookup(op); break;
+      default: break;
+    }
+  }
+
+  T* at(std::int64_t byte_address) { return buffer_.data() + byte_address / kBytes; }
+
+  std::vector<T>& host(HostSpace space) {
+    switch (space) {
+      case HostSpace::input: return host_input_;
+      case HostSpace::output: return host_output_;
+      default: return host_scratch_;
+    }
+  }
+
+  void transfer(const Operation& op) {
+    const Instruction& i = op.instruction;
+    T* memory = host(i.space).data() + i.host / kBytes;
+    for (std::int64_t row = 0; row < i.rows; ++row) {
+      T* on_host = memory + row * i.stride / kBytes;
+      T* on_chip = at(i.unified_buffer + row * i.stride_b);
+      const bool in = i.opcode == Opcode::read_host;
+      std::memcpy(in ? on_chip : on_host, in ? on_host : on_chip, i.row_bytes);
+    }
+  }
+
+  // -------------------------------------------------------------------------------------------
+  // Matrix unit
+
+  std::int32_t* sums_of(std::int64_t row) { return sums_.data() + row * p_->sums_stride; }
+
+  void matmul(const Operation& op) {
+    const Precision& precision = p_->chip->precision;
+    const bool saturating = precision.overflow == Overflow::saturate;
+    if (!op.instruction.accumulate) {
+      const auto columns = std::max<std::int64_t>(
+          op.tile->cols, static_cast<std::int64_t>(op.columns->bias.size()));
+      start_columns(op, columns, saturating ? 0 : p_->packed(op.tile).columns_padded);
+    }
+    for (std::int64_t row = 0; row < op.rows_in; row += kRowsPerBlock) {
+      const std::int64_t rows = std::min(kRowsPerBlock, op.rows_in - row);
+      gather(op, op.instruction.first + row, rows);
+      if (saturating) {
+        multiply_saturating(op, op.accumulators.begin + row, rows);
+        continue;
+      }
+      kernels_.multiply(gathered_.data(), static_cast<std::int32_t>(rows), p_->packed(op.tile),
+                        op.instruction.accumulate ? nullptr : p_->padded_bias(op.columns),
+                        sums_of(op.accumulators.begin + row), p_->sums_stride);
+      if (precision.accumulator_bits < 32) wrap_sums(op, op.accumulators.begin + row, rows);
+    }
+  }
+
+  /// Columns [from, columns) of the multiply's entries start from their bias: those to which the
+  /// tile's columns, filled up, do not reach.
+  void start_columns(const Operation& op, std::int64_t columns, std::int64_t from) {
+    const std::int32_t* bias = p_->padded_bias(op.columns);
+    for (std::int64_t row = op.accumulators.begin; row < op.accumulators.end; ++row) {
+      columns_written_[static_cast<std::size_t>(row)] = columns;
+      if (from < columns) std::copy(bias + from, bias + columns, sums_of(row) + from);
+    }
+  }
+
+  void gather(const Operation& op, std::int64_t first, std::int64_t rows) {
+    const GatherPlan& plan = p_->plans[static_cast<std::size_t>(op.index)];
+    const T* source = at(op.instruction.unified_buffer);
+    const auto count = static_cast<std::int32_t>(rows);
+    if constexpr (std::is_same_v<T, std::int8_t>) {
+      kernels_.gather_s8(plan, source, first, count, gathered_.data());
+    } else if constexpr (std::is_same_v<T, std::uint8_t>) {
+      kernels_.gather_u8(plan, source, first, count, gathered_.data());
+    } else {
+      kernels_.gather_s16(plan, source, first, count, gathered_.data());
+    }
+  }
+
+  /// Since wrapping at every addition and wrapping once leave the same low bits.
+  void wrap_sums(const Operation& op, std::int64_t first, std::int64_t rows) {
+    for (std::int64_t row = first; row < first + rows; ++row) {
+      std::int32_t* sums = sums_of(row);
+      for (std::int64_t n = 0; n < op.tile->cols; ++n) {
+        sums[n] = wrap(sums[n], p_->chip->precision.accumulator_bits);
+      }
+    }
+  }
+
+  /// In the array's order: the partial sum passes the tile's rows from the first on, saturating
+  /// at each, and the tile's sum is added to the accumulator entry.
+  void multiply_saturating(const Operation& op, std::int64_t first, std::int64_t rows) {
+    const int bits = p_->chip->precision.accumulator_bits;
+    const std::int32_t k_padded = p_->plans[static_cast<std::size_t>(op.index)].k_padded;
+    const std::int16_t* weights = program_.weights.data() + op.tile->offset;
+    for (std::int64_t row = 0; row < rows; ++row) {
+      const std::int16_t* values = gathered_.data() + row * k_padded;
+      std::fill(row_.begin(), row_.end(), 0);
+      for (std::int64_t k = 0; k < op.tile->rows; ++k) {
+        for (std::int64_t n = 0; n < op.tile->cols; ++n) {
+          std::int32_t& sum = row_[static_cast<std::size_t>(n)];
+          sum = saturate(sum + std::int64_t{values[k]} * weights[k * op.tile->cols + n], bits);
+        }
+      }
+      std::int32_t* sums = sums_of(first + row);
+      for (std::int64_t n = 0; n < op.tile->cols; ++n) {
+        sums[n] = saturate(std::int64_t{sums[n]} + row_[static_cast<std::size_t>(n)], bits);
+      }
+    }
+  }
+
+  // -------------------------------------------------------------------------------------------
+  // Activation unit
+
+  void activate(const Operation& op) {
+    for (std::int64_t row = op.accumulators.begin; row < op.accumulators.end; ++row) {
+      if (columns_written_[static_cast<std::size_t>(row)] >= op.row_elements) continue;
+      throw InputError(program_.name + ": instruction " + std::to_string(op.index) +
+                           " (activate)",
+                       "reads more columns than were written to its accumulator rows");
+    }
+    if (op.pool != nullptr) {
+      activate_pooled(op);
+      return;
+    }
+    T* out = at(op.writes.front().begin);
+    for (std::int64_t row = 0; row < op.rows_in; ++row, out += op.row_elements) {
+      requantize(op, sums_of(op.accumulators.begin + row), row_.data());
+      store(row_.data(), op.row_elements, out);
+    }
+  }
+
+  void requantize(const Operation& op, const std::int32_t* sums, std::int32_t* out) {
+    const quant::Requantizer& r = op.columns->requantizer;
+    if (r.mode == quant::RequantizeMode::float_multiplier) {
+      kernels_.requantize_float(sums, r.multiplier.data(),
+                                static_cast<std::int32_t>(op.row_elements), r.zero_point, r.low,
+                                r.high, out);
+      return;
+    }
+    for (std::int64_t n = 0; n < op.row_elements; ++n) {
+      out[n] = r.apply(sums[n], static_cast<std::size_t>(n));
+    }
+  }
+
+  static void store(const std::int32_t* values, std::int64_t count, T* out) {
+    for (std::int64_t n = 0; n < count; ++n) out[n] = static_cast<T>(values[n]);
+  }
+
+  /// Calls fn(input pixel) for each place of output pixel `output`'s window inside the image;
+  /// pixels are counted over all images.
+  template <typename Fn>
+  static void for_each_place(const Pool& pool, std::int64_t output, Fn fn) {
+    const std::int64_t image = output / pool.output.pixels();
+    const std::int64_t in_image = output % pool.output.pixels();
+    const std::int64_t top =
+        in_image / pool.output.width * pool.window.stride_height - pool.window.pad_top;
+    const std::int64_t left =
+        in_image % pool.output.width * pool.window.stride_width - pool.window.pad_left;
+    for (std::int64_t ky = 0; ky < pool.window.kernel_height; ++ky) {
+      const std::int64_t y = top + ky * pool.window.dilation_height;
+      if (y < 0 || y >= pool.input.height) continue;
+      for (std::int64_t kx = 0; kx < pool.window.kernel_width; ++kx) {
+        const std::int64_t x = left + kx * pool.window.dilation_width;
+        if (x < 0 || x >= pool.input.width) continue;
+        fn(image * pool.input.pixels() + y * pool.input.width + x);
+      }
+    }
+  }
+
+  void activate_pooled(const Operation& op) {
+    const Pool& pool = *op.pool;
+    const Span outputs =
+        pooled_pixels(pool, {op.instruction.first, op.instruction.first + op.rows_in});
+    T* out = at(op.writes.front().begin);
+    std::vector<const std::int32_t*> places;
+    for (std::int64_t pixel = outputs.begin; pixel < outputs.end; ++pixel) {
+      places.clear();
+      for_each_place(pool, pixel, [&](std::int64_t input) {
+        places.push_back(sums_of(op.accumulators.begin + input - op.instruction.first));
+      });
+      if (pool.kind == Pool::Kind::max) {
+        // Requantization never decreases from one sum to a larger one, so that the largest
+        // requantized value is that of the largest sum.
+        kernels_.column_max(places.data(), static_cast<std::int32_t>(places.size()),
+                            static_cast<std::int32_t>(op.row_elements), average_.data());
+        requantize(op, average_.data(), row_.data());
+      } else {
+        std::fill(average_.begin(), average_.end(), 0);
+        for (const std::int32_t* sums : places) {
+          requantize(op, sums, row_.data());
+          add_to(average_, row_, op.row_elements);
+        }
+        finish_average(pool, static_cast<std::int32_t>(places.size()), op.row_elements);
+      }
+      store(row_.data(), op.row_elements, out);
+      out += op.row_elements;
+    }
+  }
+
+  static void add_to(std::vector<std::int32_t>& sum, const std::vector<std::int32_t>& values,
+                     std::int64_t count) {
+    for (std::int64_t n = 0; n < count; ++n) {
+      sum[static_cast<std::size_t>(n)] += values[static_cast<std::size_t>(n)];
+    }
+  }
+
+  /// average_ holds sums over `places` places; the averages go to row_.
+  void finish_average(const Pool& pool, std::int32_t places, std::int64_t count) {
+    const auto all = static_cast<std::int32_t>(pool.window.kernel_height * pool.window.kernel_width);
+    const std::int32_t missing = pool.count_include_pad ? (all - places) * pool.pad_value : 0;
+    for (std::int64_t n = 0; n < count; ++n) {
+      row_[static_cast<std::size_t>(n)] =
+          quant::rounded_average(average_[static_cast<std::size_t>(n)] + missing,
+                                 pool.count_include_pad ? all : places, pool.mode);
+    }
+  }
+
+  void vector_pool(const Operation& op) {
+    const Pool& pool = *op.pool;
+    const std::int64_t channels = op.row_elements;
+    const T* source = at(op.instruction.unified_buffer);
+    T* out = at(op.writes.front().begin);
+    const bool is_max = pool.kind == Pool::Kind::max;
+    for (std::int64_t row = 0; row < op.instruction.rows; ++row, out += channels) {
+      std::fill(average_.begin(), average_.end(), is_max ? pool.pad_value : 0);
+      std::int32_t places = 0;
+      for_each_place(pool, op.instruction.first + row, [&](std::int64_t input) {
+        ++places;
+        const T* values = source + input * channels;
+        for (std::int64_t n = 0; n < channels; ++n) {
+          std::int32_t& sum = average_[static_cast<std::size_t>(n)];
+          sum = is_max ? std::max<std::int32_t>(sum, values[n]) : sum + values[n];
+        }
+      });
+      if (is_max) {
+        store(average_.data(), channels, out);
+      } else {
+        finish_average(pool, places, channels);
+        store(row_.data(), channels, out);
+      }
+    }
+  }
+
+  void vector_add(const Operation& op) {
+    const VectorAdd& add = *op.add;
+    const T* a = at(op.instruction.unified_buffer);
+    const T* b = at(op.instruction.source_b);
+    T* out = at(op.instruction.destination);
+    for (std::int64_t row = 0; row < op.rows_in; ++row) {
+      for (std::int64_t n = 0; n < add.width; ++n) {
+        out[n] = static_cast<T>(add.adder.apply(a[n], b[n]));
+      }
+      a += add.a_stride;
+      b += add.b_stride;
+      out += add.destination_stride;
+    }
+  }
+
+  void vector_lookup(const Operation& op) {
+    const T* source = at(op.instruction.unified_buffer);
+    T* out = at(op.instruction.destination);
+    const std::int32_t qmin = program_.activation_format.qmin();
+    for (std::int64_t n = 0; n < op.rows_in * op.row_elements; ++n) {
+      out[n] = static_cast<T>(op.table->values[static_cast<std::size_t>(source[n] - qmin)]);
+    }
+  }
+
+  static constexpr std::int64_t kBytes = sizeof(T);
+
+  std::shared_ptr<const PreparedProgram> p_;
+  const Program& program_;
+  const RowKernels& kernels_;
+  std::vector<T> buffer_;           ///< the unified buffer
+  std::vector<std::int32_t> sums_;  ///< the accumulators
+  std::vector<std::int64_t> columns_written_;
+  std::vector<std::int16_t> gathered_;
+  std::vector<std::int32_t> row_, average_;
+  std::vector<T> host_input_, host_output_, host_scratch_;
+};
+
+}  // namespace
+
+std::unique_ptr<ValueMachine> make_value_machine(std::shared_ptr<const PreparedProgram> prepared) {
+  const quant::Format format = prepared->program->activation_format;
+  if (format.bytes() == 2) return std::make_unique<Machine<std::int16_t>>(std::move(prepared));
+  if (format.is_signed) return std::make_unique<Machine<std::int8_t>>(std::move(prepared));
+  return std::make_unique<Machine<std::uint8_t>>(std::move(prepared));
+}
+
+}  // namespace tilewave::sim
