@@ -10,11 +10,13 @@
 namespace tilewave::sim {
 namespace {
 
-std::int32_t narrow(std::int64_t value) { return static_cast<std::int32_t>(value); }
+std::int32_t narrow(std::int64_t value) {
+  return static_cast<std::int32_t>(value);
+}
 
 std::vector<std::int16_t> pack(const Program& program, const Tile& tile, std::int64_t columns) {
-  std::vector<std::int16_t> packed(
-      static_cast<std::size_t>(ceil_div(tile.rows, 2) * columns * 2), std::int16_t{0});
+  std::vector<std::int16_t> packed(static_cast<std::size_t>(ceil_div(tile.rows, 2) * columns * 2),
+                                   std::int16_t{0});
   for (std::int64_t row = 0; row < tile.rows; ++row) {
     for (std::int64_t column = 0; column < tile.cols; ++column) {
       packed[static_cast<std::size_t>((row / 2 * columns + column) * 2 + row % 2)] =
@@ -91,8 +93,8 @@ void PreparedProgram::pack_tiles() {
   for (const Tile& tile : program->tiles) {
     const std::int64_t columns = ceil_div(tile.cols, 8) * 8;
     packed_weights_.push_back(pack(*program, tile, columns));
-    tiles.push_back({packed_weights_.back().data(), narrow(ceil_div(tile.rows, 2)),
-                     narrow(columns)});
+    tiles_.push_back(
+        {packed_weights_.back().data(), narrow(ceil_div(tile.rows, 2)), narrow(columns)});
   }
 }
 
@@ -105,7 +107,7 @@ void PreparedProgram::pad_biases() {
       value = chip->precision.overflow == Overflow::saturate ? saturate(value, bits)
                                                              : wrap(value, bits);
     }
-    biases.push_back(std::move(bias));
+    biases_.push_back(std::move(bias));
   }
 }
 

@@ -14,11 +14,11 @@ struct PreparedProgram {
   PreparedProgram(const Chip& chip_used, const Program& program_used);
 
   const PackedTile& packed(const Tile* tile) const {
-    return tiles[static_cast<std::size_t>(tile - program->tiles.data())];
+    return tiles_[static_cast<std::size_t>(tile - program->tiles.data())];
   }
   /// Bias of the column table, filled up with zeros to the padded width of every tile.
   const std::int32_t* padded_bias(const Columns* columns) const {
-    return biases[static_cast<std::size_t>(columns - program->columns.data())].data();
+    return biases_[static_cast<std::size_t>(columns - program->columns.data())].data();
   }
 
   const Chip* chip;
@@ -36,8 +36,8 @@ struct PreparedProgram {
   void plan_gathers();
 
   std::vector<std::vector<std::int16_t>> packed_weights_;
-  std::vector<PackedTile> tiles;
-  std::vector<std::vector<std::int32_t>> biases;
+  std::vector<PackedTile> tiles_;
+  std::vector<std::vector<std::int32_t>> biases_;
   std::vector<std::vector<GatherRun>> runs_;
 };
 

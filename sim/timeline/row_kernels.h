@@ -13,15 +13,15 @@ struct GatherRun {
   std::int32_t pixels = 1;
   std::int32_t length = 1;
   std::int32_t k = 0;
-  std::int64_t base = 0;           ///< of the plane in the buffer, plus the first channel
-  std::int32_t pixel_elements = 1; ///< from one pixel of the plane to the next
+  std::int64_t base = 0;            ///< of the plane in the buffer, plus the first channel
+  std::int32_t pixel_elements = 1;  ///< from one pixel of the plane to the next
 };
 
 /// The systolic data setup of one multiply, as the row kernels need it.
 struct GatherPlan {
   const GatherRun* runs = nullptr;
   std::int32_t run_count = 0;
-  std::int32_t height = 0, width = 0;                ///< of the input
+  std::int32_t height = 0, width = 0;  ///< of the input
   std::int32_t output_height = 0, output_width = 0;
   std::int32_t stride_height = 1, stride_width = 1;
   std::int16_t padding = 0;
@@ -56,9 +56,9 @@ struct RowKernels {
   void (*column_max)(const std::int32_t* const* rows, std::int32_t count, std::int32_t columns,
                      std::int32_t* out);
   /// clamp(round_half_even(float(sum) * multiplier) + zero_point, low, high) for each column.
-  void (*requantize_float)(const std::int32_t* sums, const float* multiplier,
-                           std::int32_t columns, std::int32_t zero_point, std::int32_t low,
-                           std::int32_t high, std::int32_t* out);
+  void (*requantize_float)(const std::int32_t* sums, const float* multiplier, std::int32_t columns,
+                           std::int32_t zero_point, std::int32_t low, std::int32_t high,
+                           std::int32_t* out);
 };
 
 /// The fastest build that this processor can run.

@@ -78,16 +78,15 @@ void multiply(const std::int16_t* values, std::int32_t rows, const PackedTile& t
 }  // namespace avx2
 
 const RowKernels* avx2_row_kernels() {
-  static constexpr RowKernels kKernels{avx2::gather<std::int8_t>,
-                                       avx2::gather<std::uint8_t>,
-                                       avx2::gather<std::int16_t>,
-                                       avx2::multiply,
-                                       avx2::column_max,
-                                       avx2::requantize_float};
+  static constexpr RowKernels kKernels{avx2::gather<std::int8_t>,  avx2::gather<std::uint8_t>,
+                                       avx2::gather<std::int16_t>, avx2::multiply,
+                                       avx2::column_max,           avx2::requantize_float};
   return &kKernels;
 }
 #else
-const RowKernels* avx2_row_kernels() { return nullptr; }
+const RowKernels* avx2_row_kernels() {
+  return nullptr;
+}
 #endif
 
 }  // namespace tilewave::sim

@@ -21,8 +21,7 @@ void gather_run(const GatherPlan& plan, const GatherRun& run, const T* buffer, s
     fill(plan.padding, run.pixels * run.length, out);
     return;
   }
-  const T* row = buffer + run.base +
-                 (image * plan.height + in_y) * plan.width * run.pixel_elements;
+  const T* row = buffer + run.base + (image * plan.height + in_y) * plan.width * run.pixel_elements;
   if (in_x >= 0 && last_x < plan.width && run.dx_step == 1 && run.length == run.pixel_elements) {
     widen(row + std::int64_t{in_x} * run.pixel_elements, run.pixels * run.length, out);
     return;

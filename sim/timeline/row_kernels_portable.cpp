@@ -29,12 +29,10 @@ void multiply(const std::int16_t* values, std::int32_t rows, const PackedTile& t
 }  // namespace portable
 
 const RowKernels& portable_row_kernels() {
-  static constexpr RowKernels kKernels{portable::gather<std::int8_t>,
-                                       portable::gather<std::uint8_t>,
-                                       portable::gather<std::int16_t>,
-                                       portable::multiply,
-                                       portable::column_max,
-                                       portable::requantize_float};
+  static constexpr RowKernels kKernels{
+      portable::gather<std::int8_t>,  portable::gather<std::uint8_t>,
+      portable::gather<std::int16_t>, portable::multiply,
+      portable::column_max,           portable::requantize_float};
   return kKernels;
 }
 

@@ -11,6 +11,17 @@
 namespace tilewave::sim {
 namespace {
 
+/// Calls fn; if it throws, no worker takes another launch.
+template <typename Fn>
+void stop_on_throw(Fn fn, std::atomic<std::int64_t>& next, std::int64_t launches) {
+  try {
+    fn();
+  } catch (...) {
+    next = launches;
+    throw;
+  }
+}
+
 /// The fast engine: cycles by the recurrence, values by executing launches on several threads.
 /// Neither needs the other, since no instruction's time depends on a value.
 class Timeline final : public Engine {
@@ -62,7 +73,8 @@ class Timeline final : public Engine {
         machine->launch(static_cast<int>(launch % 2), from, outputs.data() + launch * output_size);
         if (!options.progress) continue;
         const std::scoped_lock lock(progress_mutex);
-        options.progress(++done);
+        ++done;
+        stop_on_throw([&] { options.progress(done); }, next, launches);
       }
     };
     const std::int64_t workers = std::min<std::int64_t>(std::max(options.threads, 1), launches);
@@ -73,6 +85,8 @@ class Timeline final : public Engine {
 
 }  // namespace
 
-std::unique_ptr<Engine> make_timeline() { return std::make_unique<Timeline>(); }
+std::unique_ptr<Engine> make_timeline() {
+  return std::make_unique<Timeline>();
+}
 
 }  // namespace tilewave::sim

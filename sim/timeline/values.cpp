@@ -77,13 +77,26 @@ class Machine final : public ValueMachine {
   void execute(const Operation& op) {
     switch (op.instruction.opcode) {
       case Opcode::read_host:
-      case Opcode::write_host: transfer(op); break;
-      case Opcode::matmul: matmul(op); break;
-      case Opcode::activate: activate(op); break;
-      case Opcode::vector_add: vector_add(op); break;
-      case Opcode::vector_pool: vector_pool(op); break;
-      case Opcode::vector_lookup: vector_lookup(op); break;
-      default: break;
+      case Opcode::write_host:
+        transfer(op);
+        break;
+      case Opcode::matmul:
+        matmul(op);
+        break;
+      case Opcode::activate:
+        activate(op);
+        break;
+      case Opcode::vector_add:
+        vector_add(op);
+        break;
+      case Opcode::vector_pool:
+        vector_pool(op);
+        break;
+      case Opcode::vector_lookup:
+        vector_lookup(op);
+        break;
+      default:
+        break;
     }
   }
 
@@ -91,9 +104,12 @@ class Machine final : public ValueMachine {
 
   std::vector<T>& host(HostSpace space) {
     switch (space) {
-      case HostSpace::input: return host_input_;
-      case HostSpace::output: return host_output_;
-      default: return host_scratch_;
+      case HostSpace::input:
+        return host_input_;
+      case HostSpace::output:
+        return host_output_;
+      default:
+        return host_scratch_;
     }
   }
 
@@ -117,8 +133,8 @@ class Machine final : public ValueMachine {
     const Precision& precision = p_->chip->precision;
     const bool saturating = precision.overflow == Overflow::saturate;
     if (!op.instruction.accumulate) {
-      const auto columns = std::max<std::int64_t>(
-          op.tile->cols, static_cast<std::int64_t>(op.columns->bias.size()));
+      const auto columns =
+          std::max<std::int64_t>(op.tile->cols, static_cast<std::int64_t>(op.columns->bias.size()));
       start_columns(op, columns, saturating ? 0 : p_->packed(op.tile).columns_padded);
     }
     for (std::int64_t row = 0; row < op.rows_in; row += kRowsPerBlock) {
@@ -196,8 +212,7 @@ class Machine final : public ValueMachine {
   void activate(const Operation& op) {
     for (std::int64_t row = op.accumulators.begin; row < op.accumulators.end; ++row) {
       if (columns_written_[static_cast<std::size_t>(row)] >= op.row_elements) continue;
-      throw InputError(program_.name + ": instruction " + std::to_string(op.index) +
-                           " (activate)",
+      throw InputError(program_.name + ": instruction " + std::to_string(op.index) + " (activate)",
                        "reads more columns than were written to its accumulator rows");
     }
     if (op.pool != nullptr) {
@@ -288,7 +303,8 @@ class Machine final : public ValueMachine {
 
   /// average_ holds sums over `places` places; the averages go to row_.
   void finish_average(const Pool& pool, std::int32_t places, std::int64_t count) {
-    const auto all = static_cast<std::int32_t>(pool.window.kernel_height * pool.window.kernel_width);
+    const auto all =
+        static_cast<std::int32_t>(pool.window.kernel_height * pool.window.kernel_width);
     const std::int32_t missing = pool.count_include_pad ? (all - places) * pool.pad_value : 0;
     for (std::int64_t n = 0; n < count; ++n) {
       row_[static_cast<std::size_t>(n)] =
