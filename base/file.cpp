@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <memory>
@@ -108,6 +109,15 @@ void write_file(const std::string& path, std::string_view content) {
 
 void write_file(const std::string& path, std::span<const std::uint8_t> content) {
   write_file(path, {reinterpret_cast<const char*>(content.data()), content.size()});
+}
+
+std::string shipped_directory(const char* variable, const std::string& source,
+                              const std::string& name) {
+  if (const char* chosen = std::getenv(variable); chosen && *chosen) return chosen;
+  std::error_code ignored;
+  if (fs::is_directory(source, ignored)) return source;
+  const fs::path executable = fs::read_symlink("/proc/self/exe", ignored);
+  return executable.parent_path().parent_path() / "share" / "tilewave" / name;
 }
 
 }  // namespace tilewave

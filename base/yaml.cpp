@@ -169,14 +169,17 @@ Node load(const std::string& path) {
 Map::Map(const Node& node, std::string where, std::string path)
     : node_(node), where_(std::move(where)), path_(std::move(path)) {
   if (node.kind != Node::Kind::mapping && node.kind != Node::Kind::null)
-    throw InputError(at(where_, node.line) + (path_.empty() ? "" : ": " + path_),
-                     shown(node) + " is not a mapping", "key: value");
+    throw InputError(place(node.line, path_), shown(node) + " is not a mapping", "key: value");
+}
+
+std::string Map::place(int line, const std::string& path) const {
+  if (where_.empty()) return path;
+  return path.empty() ? at(where_, line) : at(where_, line) + ": " + path;
 }
 
 std::string Map::where(const std::string& key) const {
   const Node* node = node_.find(key);
-  return at(where_, node ? node->line : 0) + ": " + (path_.empty() ? "" : path_ + ".") +
-         excerpt(key);
+  return place(node ? node->line : 0, (path_.empty() ? "" : path_ + ".") + excerpt(key));
 }
 
 const Node* Map::find(const std::string& key) {

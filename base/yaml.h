@@ -40,8 +40,8 @@ using Names = std::vector<std::pair<Enum, std::string>>;
 /// error is an InputError: "file.yaml:3: array.rows: what is wrong (what is allowed)".
 class Map {
  public:
-  /// `where`: the file. `path`: of this mapping in the document, "" for the document itself.
-  /// A null node counts as an empty mapping. The node must outlive the Map.
+  /// `where`: the file, "" if there is none. `path`: of this mapping in the document, "" for the
+  /// document itself. A null node counts as an empty mapping. The node must outlive the Map.
   Map(const Node& node, std::string where, std::string path = "");
 
   void get(const std::string& key, std::int64_t& value);
@@ -70,6 +70,7 @@ class Map {
   void finish() const;
 
  private:
+  std::string place(int line, const std::string& path) const;
   const Node* scalar(const std::string& key, const char* wanted);
   bool is_unlimited(const std::string& key);
   std::optional<std::size_t> choose(const std::string& key, const std::vector<std::string>& words);

@@ -19,6 +19,7 @@ struct Array {
   Dataflow dataflow = Dataflow::weight_stationary;
   bool double_buffered_weights = true;
   std::int64_t weight_rows_per_cycle = 1;
+  bool operator==(const Array&) const = default;
 };
 
 struct Precision {
@@ -26,15 +27,18 @@ struct Precision {
   int weight_bits = 8;
   int accumulator_bits = 32;
   Overflow overflow = Overflow::wrap;
+  bool operator==(const Precision&) const = default;
 };
 
 struct Accumulators {
   std::int64_t depth = 4096;  ///< rows of `cols` entries
+  bool operator==(const Accumulators&) const = default;
 };
 
 struct UnifiedBuffer {
   std::int64_t capacity_kib = 24576;
   std::int64_t row_bytes = 256;  ///< width of each port, per cycle
+  bool operator==(const UnifiedBuffer&) const = default;
 };
 
 /// Bytes per second; nothing means unlimited.
@@ -46,25 +50,30 @@ struct WeightMemory {
   double latency_ns = 100;
   std::int64_t fifo_tiles = 4;
   bool packed_tiles = false;
+  bool operator==(const WeightMemory&) const = default;
 };
 
 struct HostLink {
   Bandwidth bandwidth = 12'500'000'000;
   double latency_us = 1.0;
+  bool operator==(const HostLink&) const = default;
 };
 
 struct ActivationUnit {
   std::int64_t pipeline_depth = 16;
+  bool operator==(const ActivationUnit&) const = default;
 };
 
 struct SystolicDataSetup {
   std::string im2col = "on_the_fly";
   double gather_rows_per_cycle = 1;  ///< in (0, 1]: a row every ceil(1 / g) cycles
+  bool operator==(const SystolicDataSetup&) const = default;
 };
 
 struct Sequencer {
   std::int64_t issue_cycles = 1;
   std::optional<std::int64_t> queue_depth;  ///< per unit; nothing means unlimited
+  bool operator==(const Sequencer&) const = default;
 };
 
 /// Energy per event in pJ, and static power. Where each figure comes from: the preset's comments.
@@ -72,12 +81,14 @@ struct Energy {
   double mac_pj = 0.28;
   double accumulator_pj_per_byte = 0;
   double unified_buffer_pj_per_byte = 0;
-  double weight_memory_pj_per_byte = 0;
-  double host_link_pj_per_byte = 0;
-  double static_watts = 0;
+  double weight_memory_pj_per_byte = 162.5;
+  double host_link_pj_per_byte = 40;
+  double static_watts = 28;
+  bool operator==(const Energy&) const = default;
 };
 
-/// An accelerator, as docs/timing.md describes its parts. Validated once, then immutable.
+/// An accelerator, as docs/timing.md describes its parts; by default configs/tpu_v1.yaml. Validated
+/// once, then immutable.
 struct Chip {
   std::string name = "tpu_v1";
   double clock_mhz = 700;
@@ -92,7 +103,7 @@ struct Chip {
   Sequencer sequencer;
   Energy energy;
 
-  std::int64_t clock_hz() const;
+  std::int64_t clock_hz() const;  ///< to the nearest hertz
   int activation_bytes() const { return precision.activation_bits > 8 ? 2 : 1; }
   int weight_bytes() const { return precision.weight_bits > 8 ? 2 : 1; }
   int accumulator_bytes() const { return (precision.accumulator_bits + 7) / 8; }
@@ -109,12 +120,13 @@ struct Chip {
   int passes() const { return activation_bytes() * weight_bytes(); }
   /// ceil(bytes * clock_hz / bandwidth), exactly; 0 if unlimited.
   Cycles transfer_cycles(Bytes bytes, Bandwidth bandwidth) const;
-  /// ceil(nanoseconds * clock), to the next whole cycle.
+  /// ceil(nanoseconds * clock), exactly, with the latency taken to the nearest picosecond.
   Cycles latency_cycles(double nanoseconds) const;
   double seconds(Cycles cycles) const;
+  bool operator==(const Chip&) const = default;
 };
 
-/// Throws InputError naming the first key that is out of its range.
+/// Throws InputError naming `where` and the first key that is out of its range.
 void validate(const Chip& chip, const std::string& where);
 
 /// `name_or_path`: a preset of configs/ or a YAML file. InputError: file:line, key, value, what is
@@ -124,12 +136,14 @@ Chip parse_chip(const std::string& yaml, const std::string& where);
 /// `key` as in "array.rows", `value` as YAML text. Returns the changed, validated chip.
 Chip with_key(const Chip& chip, const std::string& key, const std::string& value);
 
-/// The resolved form: YAML with every key.
+/// The resolved form: YAML with every key. parse_chip(to_yaml(chip)) == chip for a valid chip.
 std::string to_yaml(const Chip& chip);
 /// The same as JSON text (one object), and the JSON Schema of chip files.
 std::string to_json(const Chip& chip);
 std::string json_schema();
 /// Names of the presets, sorted.
 std::vector<std::string> chip_names();
+/// Where the presets lie: TILEWAVE_CONFIGS of the environment, or what base/file.h says.
+std::string configs_directory();
 
 }  // namespace tilewave::sim

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "sim/chip/chip.h"
+
+namespace tilewave::sim {
+
+/// As validate(); `place` says where the user wrote a key, "file.yaml:3: array.rows".
+void check(const Chip& chip, const std::function<std::string(const std::string& path)>& place);
+
+}  // namespace tilewave::sim
