@@ -13,7 +13,8 @@ namespace tilewave::quant {
 class Observer {
  public:
   virtual ~Observer() = default;
-  /// Throws InputError (with the name given at construction) on NaN.
+  /// Throws InputError (with the name given at construction) on NaN and infinities, which no
+  /// scale can hold.
   virtual void observe(std::span<const float> values) = 0;
   struct Range {
     float low = 0;
@@ -23,11 +24,14 @@ class Observer {
   virtual Range range() const = 0;
 };
 
-/// `name`: the tensor, for errors.
+/// min_max: the extremes. percentile: leaves out (100 - percentile) per cent of the values at each
+/// end; never inside of the exact percentile, and outside by less than 2^-12 of the largest
+/// magnitude seen. `name`: the tensor, for errors.
 std::unique_ptr<Observer> make_observer(const Scheme& scheme, const std::string& name);
 
-/// Scale and zero_point for the range: symmetric formats centre on zero. A range of one point
-/// gets scale 1.
+/// Scale and zero_point for the range, widened to contain 0, which is one of the quantized values
+/// exactly: symmetric signed formats centre on it, others round the zero_point (half to even). A
+/// range of one point gets scale 1; a scale is never below the smallest normal fp32 value.
 Quantization choose_quantization(Observer::Range range, Format format);
 
 }  // namespace tilewave::quant

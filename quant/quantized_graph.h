@@ -48,6 +48,7 @@ struct QAveragePool {
 /// A value map for single elements: table[q - qmin of the input]. Stand-alone Relu, Clip, Sigmoid
 /// and Tanh become this (activations of 8 bits and fewer: at most 256 entries; 16 bits: 65,536).
 struct QLookup {
+  std::string function;  ///< ONNX's name of it
   std::vector<std::int16_t> table;
 };
 struct QFlatten {};

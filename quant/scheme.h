@@ -14,9 +14,9 @@ enum class RequantizeMode { float_multiplier, fixed_point };
 
 /// How a network is quantized. Read from YAML (all keys optional) or filled in from Python.
 struct Scheme {
-  int weight_bits = 8;      ///< 2 to 8, or 16
-  int activation_bits = 8;  ///< 2 to 8, or 16
-  bool activation_signed = true;
+  int weight_bits = 8;                                 ///< 2 to 8, or 16
+  int activation_bits = 8;                             ///< 2 to 8, or 16
+  bool activation_signed = true;                       ///< unsigned ones have at most 8 bits
   Granularity granularity = Granularity::per_channel;  ///< of the weights' scales
   ObserverKind observer = ObserverKind::min_max;
   double percentile = 99.99;  ///< of the percentile observer, per cent

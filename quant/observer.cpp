@@ -1,0 +1,153 @@
+#include "quant/observer.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "base/error.h"
+
+namespace tilewave::quant {
+namespace {
+
+void check_finite(std::span<const float> values, const std::string& name) {
+  for (const float value : values) {
+    if (!std::isfinite(value)) {
+      throw InputError(
+          name, std::isnan(value) ? "has NaN among its values" : "has an infinity among its values",
+          "finite values only");
+    }
+  }
+}
+
+class MinMaxObserver : public Observer {
+ public:
+  explicit MinMaxObserver(std::string name) : name_(std::move(name)) {}
+
+  void observe(std::span<const float> values) override {
+    check_finite(values, name_);
+    for (const float value : values) {
+      range_.low = std::min(range_.low, value);
+      range_.high = std::max(range_.high, value);
+    }
+  }
+
+  Range range() const override { return range_; }
+
+ private:
+  std::string name_;
+  Range range_;
+};
+
+/// Counts of magnitudes below 2^exponent in bins of equal width. Outgrown, the bins are merged in
+/// pairs, so that the counts depend on the values only and not on their order.
+class Histogram {
+ public:
+  static constexpr int kLogBins = 13;
+  static constexpr std::size_t kBins = std::size_t{1} << kLogBins;
+
+  void add(double magnitude) {
+    if (magnitude * bins_per_unit_ >= static_cast<double>(kBins)) grow(magnitude);
+    ++counts_[static_cast<std::size_t>(magnitude * bins_per_unit_)];
+    ++total_;
+  }
+
+  std::int64_t total() const { return total_; }
+
+  /// The upper edge of the bin with the `rank`-th smallest magnitude, 1 <= rank <= total().
+  double edge_of(std::int64_t rank) const {
+    std::size_t bin = 0;
+    for (std::int64_t seen = counts_[0]; seen < rank; seen += counts_[bin]) ++bin;
+    return std::ldexp(static_cast<double>(bin + 1), exponent_ - kLogBins);
+  }
+
+ private:
+  void grow(double magnitude) {
+    int exponent = 0;
+    std::frexp(magnitude, &exponent);  // magnitude < 2^exponent
+    const int shift = std::min(exponent - exponent_, kLogBins);
+    for (std::size_t bin = 1; bin < kBins; ++bin) {
+      const std::int64_t count = counts_[bin];
+      counts_[bin] = 0;
+      counts_[bin >> shift] += count;
+    }
+    exponent_ = exponent;
+    bins_per_unit_ = std::ldexp(1.0, kLogBins - exponent);
+  }
+
+  std::vector<std::int64_t> counts_ = std::vector<std::int64_t>(kBins);
+  std::int64_t total_ = 0;
+  int exponent_ = -149;  // the smallest fp32 magnitude is 2^-149
+  double bins_per_unit_ = std::ldexp(1.0, kLogBins - exponent_);
+};
+
+/// Leaves out the same share of values at both ends. An end is the outer edge of the bin that
+/// holds the percentile (the smallest value with at least that share at or below it), so it is
+/// never inside of the exact percentile and less than one bin width outside; nor is it outside of
+/// the values seen. A bin is 2^-12 of the largest magnitude seen at the widest.
+class PercentileObserver : public Observer {
+ public:
+  PercentileObserver(double percentile, std::string name)
+      : name_(std::move(name)), percentile_(percentile) {}
+
+  void observe(std::span<const float> values) override {
+    check_finite(values, name_);
+    for (const float value : values) {
+      (value < 0 ? negative_ : positive_).add(std::abs(static_cast<double>(value)));
+      seen_.low = std::min(seen_.low, value);
+      seen_.high = std::max(seen_.high, value);
+    }
+  }
+
+  Range range() const override {
+    const std::int64_t count = negative_.total() + positive_.total();
+    const auto rank =
+        static_cast<std::int64_t>(std::ceil(static_cast<double>(count) * (percentile_ / 100)));
+    return {-end(negative_, positive_.total(), rank, -seen_.low),
+            end(positive_, negative_.total(), rank, seen_.high)};
+  }
+
+ private:
+  /// The `rank`-th value when all of the other side's come first.
+  static float end(const Histogram& side, std::int64_t before, std::int64_t rank, float seen) {
+    const std::int64_t rest = std::min(rank - before, side.total());
+    if (rest <= 0) return 0;
+    return static_cast<float>(std::min(side.edge_of(rest), static_cast<double>(seen)));
+  }
+
+  std::string name_;
+  double percentile_;
+  Histogram negative_, positive_;  // of magnitudes
+  Range seen_;
+};
+
+}  // namespace
+
+std::unique_ptr<Observer> make_observer(const Scheme& scheme, const std::string& name) {
+  if (scheme.observer == ObserverKind::percentile) {
+    return std::make_unique<PercentileObserver>(scheme.percentile, name);
+  }
+  return std::make_unique<MinMaxObserver>(name);
+}
+
+Quantization choose_quantization(Observer::Range range, Format format) {
+  const double low = std::min(range.low, 0.0F);
+  const double high = std::max(range.high, 0.0F);
+  TILEWAVE_CHECK(high - low, <=, 2.0 * std::numeric_limits<float>::max(), "a finite range");
+  Quantization q{format, 1.0F, 0};
+  const bool centred = format.symmetric && format.is_signed;
+  const double width = centred ? 2 * std::max(-low, high) : high - low;
+  if (width > 0) {
+    const double real = width / (format.qmax() - format.qmin());
+    q.scale = std::max(static_cast<float>(real), std::numeric_limits<float>::min());
+  }
+  if (!centred) {
+    const double zero = std::nearbyint(format.qmin() - low / static_cast<double>(q.scale));
+    q.zero_point =
+        static_cast<std::int32_t>(std::clamp<double>(zero, format.qmin(), format.qmax()));
+  }
+  return q;
+}
+
+}  // namespace tilewave::quant

@@ -1,0 +1,25 @@
+#include "quant/quantized_graph.h"
+
+#include <array>
+
+namespace tilewave::quant {
+
+std::string operation_name(const QOperation& operation) {
+  if (const auto* lookup = std::get_if<QLookup>(&operation)) return lookup->function;
+  static constexpr std::array<const char*, std::variant_size_v<QOperation>> kNames = {
+      "Input", "Conv", "Gemm", "Add", "MaxPool", "AveragePool", "Lookup", "Flatten"};
+  return kNames[operation.index()];
+}
+
+std::vector<std::int16_t> quantize_pixels(const Quantization& input,
+                                          const std::vector<std::uint8_t>& pixels) {
+  std::array<std::int16_t, 256> table;
+  for (std::size_t p = 0; p < table.size(); ++p) {
+    table[p] = static_cast<std::int16_t>(quantize(static_cast<float>(p) / 255.0F, input));
+  }
+  std::vector<std::int16_t> values(pixels.size());
+  for (std::size_t i = 0; i < pixels.size(); ++i) values[i] = table[pixels[i]];
+  return values;
+}
+
+}  // namespace tilewave::quant
