@@ -9,7 +9,9 @@ namespace {
 using quant::QNode;
 using Values = std::vector<std::int16_t>;
 
-std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
+std::size_t index(std::int64_t i) {
+  return static_cast<std::size_t>(i);
+}
 
 /// acc + sum over k of x[k] * w[k], wrapping.
 template <typename X>
@@ -46,8 +48,8 @@ Values convolve(const quant::QConv& conv, const QNode& node, const QNode& from,
       auto place = patch.begin();
       for_each_place(conv.window, from.shape, pixel / node.shape.width, pixel % node.shape.width,
                      [&](bool inside, std::int64_t py, std::int64_t px) {
-                       const auto first = (py * from.shape.width + px) * from.shape.channels +
-                                          group * in_channels;
+                       const auto first =
+                           (py * from.shape.width + px) * from.shape.channels + group * in_channels;
                        for (std::int64_t c = 0; c < in_channels; ++c) {
                          *place++ = inside ? x[index(first + c)] : X{0};
                        }
@@ -78,8 +80,8 @@ Values multiply(const quant::QDense& dense, const QNode& node, const QNode& from
 
 /// Gathers each channel of each window (nullptr where padded) and hands it to `reduce`.
 template <typename Reduce>
-Values pool(const models::Window& window, const QNode& node, const QNode& from,
-            const Values& input, Reduce reduce) {
+Values pool(const models::Window& window, const QNode& node, const QNode& from, const Values& input,
+            Reduce reduce) {
   Values out;
   for (std::int64_t i = 0; i < node.shape.elements(); ++i) {
     const std::int64_t channel = i % node.shape.channels;

@@ -29,11 +29,11 @@ template <typename Visit>
 void for_each_place(const models::Window& window, const models::Shape& input, std::int64_t out_y,
                     std::int64_t out_x, Visit visit) {
   for (std::int64_t ky = 0; ky < window.kernel_height; ++ky) {
-    const std::int64_t y = out_y * window.stride_height + ky * window.dilation_height -
-                           window.pad_top;
+    const std::int64_t y =
+        out_y * window.stride_height + ky * window.dilation_height - window.pad_top;
     for (std::int64_t kx = 0; kx < window.kernel_width; ++kx) {
-      const std::int64_t x = out_x * window.stride_width + kx * window.dilation_width -
-                             window.pad_left;
+      const std::int64_t x =
+          out_x * window.stride_width + kx * window.dilation_width - window.pad_left;
       visit(y >= 0 && y < input.height && x >= 0 && x < input.width, y, x);
     }
   }

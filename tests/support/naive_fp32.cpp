@@ -11,7 +11,9 @@ namespace {
 using models::Node;
 using Values = std::vector<float>;
 
-std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
+std::size_t index(std::int64_t i) {
+  return static_cast<std::size_t>(i);
+}
 
 class RealEvaluator {
  public:
@@ -44,8 +46,8 @@ class RealEvaluator {
       double sum = static_cast<double>(conv.bias[index(n)]);
       for_each_place(conv.window, from(), pixel / shape().width, pixel % shape().width,
                      [&](bool inside, std::int64_t y, std::int64_t x) {
-                       const auto first = (y * from().width + x) * from().channels +
-                                          group * in_channels;
+                       const auto first =
+                           (y * from().width + x) * from().channels + group * in_channels;
                        for (std::int64_t c = 0; c < in_channels; ++c, ++k) {
                          if (!inside) continue;
                          sum += static_cast<double>(conv.weight[index(k)]) *
@@ -114,8 +116,8 @@ class RealEvaluator {
                        ++gathered.places;
                        if (!inside) return;
                        ++gathered.inside;
-                       const float value = input()[index(
-                           (y * from().width + x) * from().channels + channel)];
+                       const float value =
+                           input()[index((y * from().width + x) * from().channels + channel)];
                        gathered.largest = std::max(gathered.largest, value);
                        gathered.sum += static_cast<double>(value);
                      });

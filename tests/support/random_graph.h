@@ -12,10 +12,10 @@
 namespace tilewave::test {
 
 struct RandomGraphOptions {
-  int max_blocks = 5;             ///< each one to five nodes
-  std::int64_t max_side = 9;      ///< of the input image, pixels
-  std::int64_t max_channels = 6;  ///< of any tensor that is not flat
-  std::int64_t max_features = 12; ///< outputs of a Dense
+  int max_blocks = 5;              ///< each one to five nodes
+  std::int64_t max_side = 9;       ///< of the input image, pixels
+  std::int64_t max_channels = 6;   ///< of any tensor that is not flat
+  std::int64_t max_features = 12;  ///< outputs of a Dense
 };
 
 /// Convolutions (groups, depthwise, dilation, stride, padding of each side), residual additions,

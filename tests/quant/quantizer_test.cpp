@@ -1,0 +1,235 @@
+#include "quant/quantizer.h"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <limits>
+
+#include "base/error.h"
+
+using namespace tilewave;
+using namespace tilewave::quant;
+using Ranges = std::vector<Observer::Range>;
+
+namespace {
+
+models::Dense dense(std::vector<float> weight, std::vector<float> bias) {
+  return {std::move(weight), std::move(bias)};
+}
+
+models::Conv pointwise(std::size_t channels) {
+  models::Conv conv;
+  conv.weight.assign(channels * channels, 0.5F);
+  conv.bias.assign(channels, 0.25F);
+  return conv;
+}
+
+template <typename T>
+const T& as(const QuantizedGraph& graph, std::size_t node) {
+  return std::get<T>(graph.nodes.at(node).operation);
+}
+
+}  // namespace
+
+TEST_CASE("a dense layer's constants are weight / scale and bias / (sx sw)") {
+  models::Graph graph("g", {1, 1, 2});
+  graph.add("fc", dense({127, 63.5F, -2, 1}, {3, -0.25F}), {0});
+  // Input [0, 255]: scale 1, zero point -128. Output [-127.5, 127.5]: scale 1, zero point
+  // -128 + 127.5 = -0.5, to even: 0.
+  const auto q = quantize_graph(graph, Ranges{{0, 255}, {-127.5F, 127.5F}}, Scheme{});
+  REQUIRE(q.nodes.size() == 2);
+  CHECK(q.input().quantization.scale == 1);
+  CHECK(q.input().quantization.zero_point == -128);
+  CHECK(q.output().quantization.scale == 1);
+  CHECK(q.output().quantization.zero_point == 0);
+  const auto& fc = as<QDense>(q, 1);
+  CHECK(fc.weight_scale == std::vector<float>{1, 2.0F / 127});
+  // 63.5 is a tie, to the even 64; 1 / fp32(2/127) is 63.5 in fp32, to 64.
+  CHECK(fc.weight == std::vector<std::int16_t>{127, 64, -127, 64});
+  CHECK(fc.bias == std::vector<std::int32_t>{3, -16});  // -0.25 / (2 / 127) = -15.875
+  CHECK(fc.requantizer.multiplier == std::vector<float>{1, 2.0F / 127});
+  CHECK(fc.requantizer.low == -128);
+  CHECK(fc.requantizer.high == 127);
+  CHECK(operation_name(q.nodes[1].operation) == "Gemm");
+}
+
+TEST_CASE("fixed-point mode takes the ratio of the scales in double") {
+  models::Graph graph("g", {1, 1, 1});
+  graph.add("fc", dense({1}, {0}), {0});
+  Scheme scheme;
+  scheme.requantize = RequantizeMode::fixed_point;
+  const auto q = quantize_graph(graph, Ranges{{0, 1}, {-3, 5}}, scheme);
+  const auto& requantizer = as<QDense>(q, 1).requantizer;
+  const double ratio = static_cast<double>(1.0F / 255) * static_cast<double>(1.0F / 127) /
+                       static_cast<double>(8.0F / 255);
+  CHECK(requantizer.fixed_point == std::vector{to_fixed_point(ratio)});
+  CHECK(requantizer.multiplier.empty());
+}
+
+TEST_CASE("one scale for the whole tensor where the scheme says so") {
+  models::Graph graph("g", {1, 1, 1});
+  graph.add("fc", dense({127, 1}, {0, 0}), {0});
+  Scheme scheme;
+  scheme.granularity = Granularity::per_tensor;
+  const auto q = quantize_graph(graph, Ranges{{0, 1}, {0, 1}}, scheme);
+  CHECK(as<QDense>(q, 1).weight_scale == std::vector<float>{1, 1});
+  CHECK(as<QDense>(q, 1).weight == std::vector<std::int16_t>{127, 1});
+}
+
+TEST_CASE("a channel of zeros takes the tensor's scale and keeps its bias") {
+  models::Graph graph("g", {1, 1, 1});
+  graph.add("fc", dense({0, 127}, {8, 0}), {0});
+  const auto q = quantize_graph(graph, Ranges{{0, 255}, {0, 255}}, Scheme{});
+  CHECK(as<QDense>(q, 1).weight_scale == std::vector<float>{1, 1});
+  CHECK(as<QDense>(q, 1).bias == std::vector<std::int32_t>{8, 0});
+  models::Graph zeros("z", {1, 1, 1});
+  zeros.add("fc", dense({0}, {0}), {0});
+  const auto z = quantize_graph(zeros, Ranges{{0, 0}, {0, 0}}, Scheme{});
+  CHECK(as<QDense>(z, 1).weight_scale == std::vector<float>{1});
+}
+
+TEST_CASE("a channel of tiny weights gets a scale that its bias fits") {
+  models::Graph graph("g", {1, 1, 1});
+  graph.add("fc", dense({1e-20F, 1}, {1024, 0}), {0});
+  const auto q = quantize_graph(graph, Ranges{{0, 255}, {0, 2048}}, Scheme{});
+  const auto& fc = as<QDense>(q, 1);
+  CHECK(fc.weight_scale[0] == std::ldexp(1.0F, -20));  // 2^10 / 2^30
+  CHECK(fc.bias[0] == 1 << 30);
+  CHECK(fc.weight[0] == 0);
+  CHECK(fc.weight_scale[1] == 1.0F / 127);
+}
+
+TEST_CASE("a Relu or Clip that alone reads a Conv, Dense or Add becomes its clamp") {
+  models::Graph graph("g", {1, 1, 1});
+  const auto conv = graph.add("conv", pointwise(1), {0});
+  const auto relu = graph.add("relu", models::Relu{}, {conv});
+  const auto add = graph.add("add", models::Add{}, {relu, 0});
+  const auto clip = graph.add("clip", models::Clip{0, 6}, {add});
+  const auto fc = graph.add("fc", dense({1}, {0}), {clip});
+  graph.add("fc_clip", models::Clip{-1, 1}, {fc});
+  const auto q = quantize_graph(
+      graph, Ranges{{0, 1}, {-9, 9}, {-10, 245}, {-9, 9}, {0, 12.75F}, {-9, 9}, {-1.28F, 1.27F}},
+      Scheme{});
+  REQUIRE(q.nodes.size() == 4);
+  CHECK(q.nodes[1].name == "conv");
+  CHECK(q.nodes[1].quantization.scale == 1);  // the Relu's range
+  CHECK(q.nodes[1].quantization.zero_point == -118);
+  CHECK(as<QConv>(q, 1).requantizer.low == -118);
+  CHECK(as<QConv>(q, 1).requantizer.high == 127);
+  CHECK(as<QAdd>(q, 2).adder.low == -128);
+  CHECK(as<QAdd>(q, 2).adder.high == -8);  // 6 / 0.05 = 120 above -128
+  CHECK(q.nodes[2].inputs == std::vector<models::NodeId>{1, 0});
+  CHECK(as<QDense>(q, 3).requantizer.low == -100);  // scale 0.01, zero point 0
+  CHECK(as<QDense>(q, 3).requantizer.high == 100);
+}
+
+TEST_CASE("a Relu is a table of its own where its input has another reader") {
+  models::Graph graph("g", {1, 1, 1});
+  const auto conv = graph.add("conv", pointwise(1), {0});
+  const auto relu = graph.add("relu", models::Relu{}, {conv});
+  graph.add("add", models::Add{}, {relu, conv});
+  const auto q = quantize_graph(graph, Ranges{{0, 1}, {-10, 245}, {0, 99}, {-1, 1}}, Scheme{});
+  REQUIRE(q.nodes.size() == 4);
+  CHECK(as<QConv>(q, 1).requantizer.low == -128);
+  CHECK(q.nodes[2].quantization == q.nodes[1].quantization);
+  const auto& table = as<QLookup>(q, 2).table;
+  REQUIRE(table.size() == 256);
+  for (int v = -128; v < 128; ++v)
+    CHECK(table[static_cast<std::size_t>(v + 128)] == std::max(v, -118));
+  CHECK(operation_name(q.nodes[2].operation) == "Relu");
+}
+
+TEST_CASE("only one activation is fused and the next is a table") {
+  models::Graph graph("g", {1, 1, 1});
+  const auto conv = graph.add("conv", pointwise(1), {0});
+  const auto relu = graph.add("relu", models::Relu{}, {conv});
+  graph.add("clip", models::Clip{0, 2}, {relu});
+  const auto q = quantize_graph(graph, Ranges{{0, 1}, {-1, 1}, {0, 255}, {0, 2}}, Scheme{});
+  REQUIRE(q.nodes.size() == 3);
+  CHECK(as<QLookup>(q, 2).table.back() == -126);  // 2 / 1 above -128
+  CHECK(operation_name(q.output().operation) == "Clip");
+}
+
+TEST_CASE("pools and Flatten keep their input's quantization") {
+  models::Graph graph("g", {2, 2, 1});
+  models::Window window;
+  window.kernel_height = window.kernel_width = 2;
+  const auto max = graph.add("max", models::MaxPool{window}, {0});
+  const auto average = graph.add("average", models::AveragePool{{}, true}, {max});
+  graph.add("flatten", models::Flatten{}, {average});
+  Scheme scheme;
+  scheme.requantize = RequantizeMode::fixed_point;
+  const auto q = quantize_graph(graph, Ranges{{0, 1}, {0, 7}, {0, 7}, {0, 7}}, scheme);
+  REQUIRE(q.nodes.size() == 4);
+  for (const auto& node : q.nodes) CHECK(node.quantization == q.input().quantization);
+  CHECK(as<QMaxPool>(q, 1).window == window);
+  CHECK(as<QAveragePool>(q, 2).count_include_pad);
+  CHECK(as<QAveragePool>(q, 2).mode == RequantizeMode::fixed_point);
+  CHECK(operation_name(q.nodes[3].operation) == "Flatten");
+}
+
+TEST_CASE("Sigmoid and Tanh become tables with fixed ranges") {
+  models::Graph graph("g", {1, 1, 1});
+  const auto sigmoid = graph.add("sigmoid", models::Sigmoid{}, {0});
+  graph.add("tanh", models::Tanh{}, {sigmoid});
+  const auto q = quantize_graph(graph, Ranges{{-12.8F, 12.7F}, {0.4F, 0.6F}, {0, 0.5F}}, Scheme{});
+  CHECK(q.nodes[1].quantization == Quantization{Format{}, 1.0F / 255, -128});
+  const auto& table = as<QLookup>(q, 1).table;
+  // Input scale 0.1, zero point 0. fp32(1/255) is above 1/255, so sigmoid(0) / scale = 127.49999,
+  // to 127, - 128 = -1;
+  // sigmoid(1) 255 = 186.4; sigmoid(-12.8) 255 = 0.0007; sigmoid(12.7) 255 = 254.9992.
+  CHECK(table[128] == -1);
+  CHECK(table[138] == 58);
+  CHECK(table[0] == -128);
+  CHECK(table[255] == 127);
+  CHECK(q.nodes[2].quantization == Quantization{Format{}, 2.0F / 255, -1});
+  // The zero point is -128 + 127.49999 to -1 for the same reason. tanh(1) / (2 / 255) = 97.1.
+  CHECK(as<QLookup>(q, 2).table[255] == 96);
+  CHECK(as<QLookup>(q, 2).table[0] == -1);
+}
+
+TEST_CASE("a final Softmax and what the output does not need are left out") {
+  models::Graph graph("g", {1, 1, 2});
+  const auto fc = graph.add("fc", dense({1, 2, 3, 4}, {0, 0}), {0});
+  graph.add("unused", models::Relu{}, {fc});
+  graph.add("softmax", models::Softmax{}, {fc});
+  const auto q = quantize_graph(graph, Ranges(4, {-1, 1}), Scheme{});
+  REQUIRE(q.nodes.size() == 2);
+  CHECK(q.output().name == "fc");
+  CHECK(as<QDense>(q, 1).requantizer.low == -128);
+}
+
+TEST_CASE("every width of the scheme gives values of its format") {
+  models::Graph graph("g", {1, 1, 3});
+  graph.add("fc", dense({1, -1, 0.3F}, {0.1F}), {0});
+  for (const int bits : {2, 3, 4, 5, 6, 7, 8, 16}) {
+    Scheme scheme;
+    scheme.weight_bits = scheme.activation_bits = bits;
+    const auto q = quantize_graph(graph, Ranges{{-1, 1}, {-1, 1}}, scheme);
+    const auto& fc = as<QDense>(q, 1);
+    const int most = (1 << (bits - 1)) - 1;
+    CHECK(fc.weight[0] == most);
+    CHECK(fc.weight[1] == -most);
+    CHECK(fc.requantizer.low == -most - 1);
+    CHECK(fc.requantizer.high == most);
+  }
+  Scheme scheme;
+  scheme.activation_signed = false;
+  const auto q = quantize_graph(graph, Ranges{{0, 1}, {-1, 1}}, scheme);
+  CHECK(q.input().quantization.zero_point == 0);
+  CHECK(as<QDense>(q, 1).requantizer.low == 0);
+  CHECK(as<QDense>(q, 1).requantizer.high == 255);
+}
+
+TEST_CASE("scales whose ratio no fp32 number holds are refused by the layer's name") {
+  models::Graph graph("g", {1, 1, 1});
+  graph.add("fc", dense({1e30F}, {0}), {0});
+  CHECK_THROWS_WITH(quantize_graph(graph, Ranges{{0, 1e30F}, {0, 1}}, Scheme{}),
+                    Catch::StartsWith("fc: has the scales"));
+}
+
+TEST_CASE("pixels are quantized as p / 255") {
+  const auto q = choose_quantization({0, 1}, Format{});
+  CHECK(quantize_pixels(q, {0, 1, 128, 255}) == std::vector<std::int16_t>{-128, -127, 0, 127});
+  const Quantization coarse{Format{2, false, false}, 1.0F / 3, 0};
+  CHECK(quantize_pixels(coarse, {0, 42, 43, 255}) == std::vector<std::int16_t>{0, 0, 1, 3});
+}
