@@ -1,1 +1,113 @@
 #include "sim/compiler/compiler.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "base/error.h"
+#include "sim/compiler/buffer_plan.h"
+#include "sim/compiler/emitter.h"
+#include "sim/compiler/lowering.h"
+#include "sim/isa/fits.h"
+
+namespace tilewave::sim {
+namespace {
+
+/// The largest number of images, up to `batch`, whose tensors fit together, and where they lie.
+struct PassPlan {
+  std::int64_t images = 0;
+  BufferPlan buffer;
+};
+
+PassPlan plan_passes(const LoweredNetwork& network, const Chip& chip, std::int64_t batch,
+                     bool ping_pong) {
+  const Bytes capacity = std::min<Bytes>(chip.unified_buffer.capacity_kib * 1024,
+                                         std::numeric_limits<std::uint32_t>::max());
+  const int bytes = chip.activation_bytes();
+  // Every size grows in proportion to the images, and so does the peak.
+  const Bytes one = plan_buffer(network, 1, bytes, ping_pong).peak;
+  const std::int64_t most = std::min(batch, capacity / one);
+  if (most == 0) return {};
+  // As equal as they can be.
+  const std::int64_t images = ceil_div(batch, ceil_div(batch, most));
+  return {images, plan_buffer(network, images, bytes, ping_pong)};
+}
+
+PassPlan plan_passes(const LoweredNetwork& network, const Chip& chip, std::int64_t batch) {
+  PassPlan plan = plan_passes(network, chip, batch, true);
+  if (plan.images == 0) plan = plan_passes(network, chip, batch, false);
+  if (plan.images > 0) return plan;
+  const Bytes need = plan_buffer(network, 1, chip.activation_bytes(), false).peak;
+  throw InputError(chip.name + ": unified_buffer.capacity_kib",
+                   "is " + std::to_string(chip.unified_buffer.capacity_kib) +
+                       ", too small for one image of the network",
+                   "at least " + std::to_string(ceil_div(need, 1024)));
+}
+
+HostTensor host_tensor(const Tensor& tensor) { return {tensor.layout, tensor.quantization}; }
+
+Layer describe(const Step& step, const LoweredNetwork& network, const Chip& chip,
+               std::int64_t batch) {
+  Layer layer;
+  layer.name = step.name;
+  layer.operation = step.operation;
+  Bytes elements = network.tensors[static_cast<std::size_t>(step.output)].layout.shape.elements();
+  for (const int input : step.inputs) {
+    elements += network.tensors[static_cast<std::size_t>(input)].layout.shape.elements();
+  }
+  layer.compulsory_bytes = elements * batch * chip.activation_bytes();
+  if (const auto* work = std::get_if<MatrixStep>(&step.work)) {
+    const auto outputs = static_cast<std::int64_t>(work->bias->size());
+    const auto weights = static_cast<std::int64_t>(work->weight->size());
+    layer.m = work->output.pixels();
+    layer.n = outputs / work->groups;
+    layer.k = weights / outputs;
+    layer.groups = work->groups;
+    layer.compulsory_bytes += weights * chip.weight_bytes();
+  }
+  return layer;
+}
+
+/// Weight tiles that each layer reads in one launch.
+void count_tiles(Program& program) {
+  std::uint32_t layer = 0;
+  for (const Instruction& instruction : program.instructions) {
+    if (instruction.opcode == Opcode::set_config && instruction.reg == ConfigRegister::layer) {
+      layer = instruction.value;
+    }
+    if (instruction.opcode == Opcode::read_weights) ++program.layers[layer].tiles;
+  }
+}
+
+}  // namespace
+
+Program compile(const quant::QuantizedGraph& graph, const Chip& chip, std::int64_t batch) {
+  if (batch < 1) throw InputError("batch", std::to_string(batch) + " is not allowed", "1 or more");
+  Program program;
+  program.name = graph.name;
+  program.batch = batch;
+  program.activation_format = graph.scheme.activation_format();
+  program.weight_format = graph.scheme.weight_format();
+  const LoweredNetwork network = lower(graph, chip);
+  const PassPlan plan = plan_passes(network, chip, batch);
+  program.input = host_tensor(network.tensors.front());
+  program.output = host_tensor(network.tensors[static_cast<std::size_t>(network.output)]);
+  program.unified_buffer_peak = plan.buffer.peak;
+  for (const Step& step : network.steps) {
+    program.layers.push_back(describe(step, network, chip, batch));
+  }
+
+  Emitter emitter(network, chip, plan.buffer, program);
+  const std::int64_t passes = ceil_div(batch, plan.images);
+  for (std::int64_t pass = 0; pass < passes; ++pass) {
+    const std::int64_t first = pass * plan.images;
+    emitter.emit({first, std::min(plan.images, batch - first), static_cast<int>(pass % 2)});
+  }
+  emitter.finish();
+  // With an even number of passes the halves alternate within a launch, and so on to the next.
+  if (passes % 2 == 1) program.ping_pong = plan.buffer.ping_pong;
+  count_tiles(program);
+  check_fits(chip, program);
+  return program;
+}
+
+}  // namespace tilewave::sim
