@@ -43,7 +43,9 @@ PassPlan plan_passes(const LoweredNetwork& network, const Chip& chip, std::int64
                    "at least " + std::to_string(ceil_div(need, 1024)));
 }
 
-HostTensor host_tensor(const Tensor& tensor) { return {tensor.layout, tensor.quantization}; }
+HostTensor host_tensor(const Tensor& tensor) {
+  return {tensor.layout, tensor.quantization};
+}
 
 Layer describe(const Step& step, const LoweredNetwork& network, const Chip& chip,
                std::int64_t batch) {

@@ -64,8 +64,8 @@ void Emitter::prepare(std::size_t number) {
   for (ColumnTile& tile : tile_weights(*work, in_channels, chip_.array)) {
     TiledColumns columns;
     columns.columns = u32(static_cast<std::int64_t>(program_.columns.size()));
-    program_.columns.push_back(make_columns(*work, tile, input.quantization.zero_point,
-                                            chip_.precision.overflow));
+    program_.columns.push_back(
+        make_columns(*work, tile, input.quantization.zero_point, chip_.precision.overflow));
     for (const RowTile& rows : tile.row_tiles) {
       columns.row_tiles.push_back(add_tile(program_, *work, in_channels, tile, rows));
     }
@@ -127,14 +127,13 @@ void Emitter::emit_transfer(const Pass& pass, Opcode opcode, int id, const HostT
     Instruction transfer;
     transfer.opcode = opcode;
     transfer.space = opcode == Opcode::read_host ? HostSpace::input : HostSpace::output;
-    transfer.host = static_cast<std::uint64_t>(
-        (layout.plane_offset(plane, program_.batch) +
-         pass.first * layout.shape.pixels() * pixel_elements) *
-        element_bytes_);
+    transfer.host =
+        static_cast<std::uint64_t>((layout.plane_offset(plane, program_.batch) +
+                                    pass.first * layout.shape.pixels() * pixel_elements) *
+                                   element_bytes_);
     transfer.unified_buffer = u32(plane_address(id, plane, pass));
     transfer.rows = 1;
-    transfer.row_bytes =
-        u32(pass.count * layout.shape.pixels() * pixel_elements * element_bytes_);
+    transfer.row_bytes = u32(pass.count * layout.shape.pixels() * pixel_elements * element_bytes_);
     transfer.stride = transfer.row_bytes;
     transfer.stride_b = transfer.row_bytes;
     program_.instructions.push_back(transfer);
@@ -181,8 +180,8 @@ void Emitter::emit_matrix_step(const Pass& pass, std::size_t number, const Matri
   }
 }
 
-void Emitter::emit_chunk(const Step& step, const TiledColumns& columns,
-                         std::int64_t first, std::int64_t rows, bool load, const Pass& pass) {
+void Emitter::emit_chunk(const Step& step, const TiledColumns& columns, std::int64_t first,
+                         std::int64_t rows, bool load, const Pass& pass) {
   // The halves of the accumulators take turns: one is filled while the other is read.
   const std::int64_t half = chip_.accumulators.depth / 2;
   const std::int64_t accumulator = rows <= half ? accumulator_half_ * half : 0;
@@ -223,8 +222,8 @@ void Emitter::emit_add_step(const Pass& pass, const Step& step, const AddStep& w
   for (std::int64_t channel = 0; channel < out.shape.channels;) {
     std::int64_t width = out.shape.channels - channel;
     for (const Layout* layout : {&a, &b, &out}) {
-      width = std::min(width, layout->plane_channels(channel / layout->block) -
-                                  channel % layout->block);
+      width = std::min(width,
+                       layout->plane_channels(channel / layout->block) - channel % layout->block);
     }
     VectorAdd add;
     add.adder = *work.adder;
@@ -280,8 +279,8 @@ void Emitter::emit_lookup_step(const Pass& pass, const Step& step, const LookupS
                    [&](std::int64_t first, std::int64_t rows) {
                      Instruction instruction;
                      instruction.opcode = Opcode::vector_lookup;
-                     instruction.unified_buffer = u32(
-                         plane_address(step.inputs.front(), plane, pass) + first * row_bytes);
+                     instruction.unified_buffer =
+                         u32(plane_address(step.inputs.front(), plane, pass) + first * row_bytes);
                      instruction.destination =
                          u32(plane_address(step.output, plane, pass) + first * row_bytes);
                      instruction.rows = u32(rows);

@@ -31,8 +31,8 @@ class Emitter {
  private:
   struct TiledColumns {
     ColumnTile tile;
-    std::uint32_t columns = 0;               ///< in Program::columns
-    std::vector<std::uint32_t> row_tiles;    ///< in Program::tiles
+    std::uint32_t columns = 0;             ///< in Program::columns
+    std::vector<std::uint32_t> row_tiles;  ///< in Program::tiles
   };
   struct TiledStep {
     std::vector<TiledColumns> columns;
@@ -41,8 +41,8 @@ class Emitter {
   void prepare(std::size_t number);
   void emit_transfer(const Pass& pass, Opcode opcode, int tensor, const HostTensor& host);
   void emit_matrix_step(const Pass& pass, std::size_t number, const MatrixStep& work);
-  void emit_chunk(const Step& step, const TiledColumns& columns,
-                  std::int64_t first, std::int64_t rows, bool load, const Pass& pass);
+  void emit_chunk(const Step& step, const TiledColumns& columns, std::int64_t first,
+                  std::int64_t rows, bool load, const Pass& pass);
   void emit_add_step(const Pass& pass, const Step& step, const AddStep& work);
   void emit_pool_step(const Pass& pass, const Step& step, const PoolStep& work);
   void emit_lookup_step(const Pass& pass, const Step& step, const LookupStep& work);

@@ -82,8 +82,8 @@ class Lowering {
                                       "one input");
                    },
                    [&](const quant::QConv& conv) {
-                     MatrixStep step{conv.window, conv.groups,       &conv.weight, &conv.bias,
-                                     &conv.requantizer, node.shape, std::nullopt};
+                     MatrixStep step{conv.window,       conv.groups, &conv.weight, &conv.bias,
+                                     &conv.requantizer, node.shape,  std::nullopt};
                      add_matrix_step(id, std::move(step));
                    },
                    [&](const quant::QDense& dense) {
@@ -91,8 +91,9 @@ class Lowering {
                      models::Window window;
                      window.kernel_height = in.layout.shape.height;
                      window.kernel_width = in.layout.shape.width;
-                     MatrixStep step{window, 1,          &dense.weight, &dense.bias,
-                                     &dense.requantizer, node.shape,    std::nullopt};
+                     MatrixStep step{
+                         window,     1,           &dense.weight, &dense.bias, &dense.requantizer,
+                         node.shape, std::nullopt};
                      add_matrix_step(id, std::move(step));
                    },
                    [&](const quant::QAdd& add) { add_add_step(id, add); },
@@ -127,10 +128,10 @@ class Lowering {
     }
     step.output = static_cast<int>(network_.tensors.size());
     // Element-wise steps keep the layout of a flattened tensor as it lies.
-    const models::Shape shape = std::holds_alternative<LookupStep>(step.work) ||
-                                        std::holds_alternative<AddStep>(step.work)
-                                    ? input_layout(node).shape
-                                    : result.shape;
+    const models::Shape shape =
+        std::holds_alternative<LookupStep>(step.work) || std::holds_alternative<AddStep>(step.work)
+            ? input_layout(node).shape
+            : result.shape;
     network_.tensors.push_back({result.name, {shape, block}, result.quantization, number, number});
     tensor_of_[id] = step.output;
     tensor_of_[made] = step.output;
@@ -166,8 +167,7 @@ class Lowering {
 
   void add_pool_step(std::size_t id) {
     const quant::QNode& node = graph_.nodes[id];
-    add_step(id, id, PoolStep{make_pool(node, input_layout(node).shape)},
-             input_layout(node).block);
+    add_step(id, id, PoolStep{make_pool(node, input_layout(node).shape)}, input_layout(node).block);
   }
 
   const quant::QuantizedGraph& graph_;

@@ -28,7 +28,7 @@ struct MatrixStep {
   const std::vector<std::int16_t>* weight = nullptr;  ///< [out][kernel row][column][in / groups]
   const std::vector<std::int32_t>* bias = nullptr;
   const quant::Requantizer* requantizer = nullptr;
-  models::Shape output;  ///< before pooling
+  models::Shape output;      ///< before pooling
   std::optional<Pool> pool;  ///< channels: those of the whole tensor
 };
 struct AddStep {

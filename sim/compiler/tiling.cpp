@@ -78,8 +78,7 @@ std::uint32_t add_tile(Program& program, const MatrixStep& step, std::int64_t in
   const std::int64_t outputs = out_channels(step) / step.groups;
   for (std::int64_t k = rows.k_first; k < rows.k_first + rows.k_count; ++k) {
     const std::int64_t group = (columns.channel_first + k % columns.channel_count) / per_group;
-    for (std::int64_t out = columns.out_first; out < columns.out_first + columns.out_count;
-         ++out) {
+    for (std::int64_t out = columns.out_first; out < columns.out_first + columns.out_count; ++out) {
       program.weights.push_back(weight_at(step, in_channels, columns, k, out));
       if (out / outputs == group) ++tile.useful;
     }
