@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 #include <cstdlib>
+#include <optional>
 
 #include "base/error.h"
 #include "tests/models/idx_bytes.h"
@@ -19,12 +20,16 @@ namespace {
 class Environment {
  public:
   Environment(const char* name, const std::string& value) : name_(name) {
+    if (const char* before = std::getenv(name)) before_ = before;
     ::setenv(name, value.c_str(), 1);
   }
-  ~Environment() { ::unsetenv(name_); }
+  Environment(const Environment&) = delete;
+  Environment& operator=(const Environment&) = delete;
+  ~Environment() { before_ ? ::setenv(name_, before_->c_str(), 1) : ::unsetenv(name_); }
 
  private:
   const char* name_;
+  std::optional<std::string> before_;
 };
 
 }  // namespace
