@@ -12,6 +12,11 @@ enum class ObserverKind { min_max, percentile };
 /// float_multiplier as ONNX Runtime's QLinear kernels ("float" in YAML), fixed_point as TFLite's.
 enum class RequantizeMode { float_multiplier, fixed_point };
 
+/// The values' names in YAML and in reports.
+std::string name_of(Granularity granularity);
+std::string name_of(ObserverKind observer);
+std::string name_of(RequantizeMode mode);
+
 /// How a network is quantized. Read from YAML (all keys optional) or filled in from Python.
 struct Scheme {
   int weight_bits = 8;                                 ///< 2 to 8, or 16

@@ -1,0 +1,88 @@
+#include "quant/scheme.h"
+
+#include <catch2/catch.hpp>
+#include <cstdio>
+#include <fstream>
+
+#include "base/error.h"
+
+using namespace tilewave::quant;
+using tilewave::InputError;
+
+namespace {
+Scheme parse(const std::string& yaml) {
+  return parse_scheme(yaml, "s.yaml");
+}
+}  // namespace
+
+TEST_CASE("every key of a scheme is read and absent keys keep their defaults") {
+  CHECK(parse("") == Scheme{});
+  CHECK(parse("weight_bits: 4\n").weight_bits == 4);
+  const Scheme scheme = parse(
+      "weight_bits: 16\nactivation_bits: 5\nactivation_signed: false\ngranularity: per_tensor\n"
+      "observer: percentile\npercentile: 99.5\ncalibration_images: 10\nrequantize: fixed_point\n");
+  Scheme expected;
+  expected.weight_bits = 16;
+  expected.activation_bits = 5;
+  expected.activation_signed = false;
+  expected.granularity = Granularity::per_tensor;
+  expected.observer = ObserverKind::percentile;
+  expected.percentile = 99.5;
+  expected.calibration_images = 10;
+  expected.requantize = RequantizeMode::fixed_point;
+  CHECK(scheme == expected);
+}
+
+TEST_CASE("a scheme file is read as its text is") {
+  const std::string path = TILEWAVE_BINARY_DIR "/scheme_test.yaml";
+  std::ofstream(path) << "requantize: fixed_point\n";
+  CHECK(load_scheme(path).requantize == RequantizeMode::fixed_point);
+  std::ofstream(path) << "bits: 3\n";
+  CHECK_THROWS_WITH(load_scheme(path), Catch::StartsWith(path + ":1: bits: unknown key"));
+  std::remove(path.c_str());
+  CHECK_THROWS_AS(load_scheme(path), InputError);
+}
+
+TEST_CASE("a wrong scheme is refused with file, line, key and what is allowed") {
+  const auto refused = [](const std::string& yaml, const std::string& error) {
+    CHECK_THROWS_AS(parse(yaml), InputError);
+    CHECK_THROWS_WITH(parse(yaml), Catch::StartsWith(error));
+  };
+  refused("weight_bits: 8\nactivation_bits: 9", "s.yaml:2: activation_bits: is 9 (2 to 8, or 16)");
+  refused("weight_bits: 1", "s.yaml:1: weight_bits: is 1 (2 to 8, or 16)");
+  refused("weight_bits: 99999999999", "s.yaml:1: weight_bits");
+  refused("weight_bits: eight", "s.yaml:1: weight_bits: eight is not a whole number");
+  refused("activation_signed: false\nactivation_bits: 16",
+          "s.yaml:1: activation_signed: is false with activation_bits 16");
+  refused("percentile: 50", "s.yaml:1: percentile: is 50 (above 50, at most 100)");
+  refused("percentile: 100.5", "s.yaml:1: percentile: is 100.5");
+  refused("calibration_images: 0", "s.yaml:1: calibration_images: is 0 (1 or more)");
+  refused("- 1", "s.yaml:1:");
+  CHECK_THROWS_WITH(
+      parse("granularity: per_chanel"),
+      Catch::StartsWith("s.yaml:1: granularity: per_chanel") && Catch::Contains("per_channel"));
+  CHECK_THROWS_WITH(parse("\nrequantise: float"),
+                    Catch::StartsWith("s.yaml:2: requantise") && Catch::Contains("requantize"));
+}
+
+TEST_CASE("a scheme made in code is checked by the same rules") {
+  CHECK_NOTHROW(validate(Scheme{}));
+  Scheme scheme;
+  scheme.weight_bits = 12;
+  CHECK_THROWS_WITH(validate(scheme), "scheme: weight_bits: is 12 (2 to 8, or 16)");
+  scheme = {};
+  scheme.percentile = std::stod("nan");
+  CHECK_THROWS_AS(validate(scheme), InputError);
+}
+
+TEST_CASE("a name of a scheme's value is what YAML calls it") {
+  for (const auto value : {Granularity::per_tensor, Granularity::per_channel}) {
+    CHECK(parse("granularity: " + name_of(value)).granularity == value);
+  }
+  for (const auto value : {ObserverKind::min_max, ObserverKind::percentile}) {
+    CHECK(parse("observer: " + name_of(value)).observer == value);
+  }
+  for (const auto value : {RequantizeMode::float_multiplier, RequantizeMode::fixed_point}) {
+    CHECK(parse("requantize: " + name_of(value)).requantize == value);
+  }
+}
