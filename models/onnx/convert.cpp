@@ -121,6 +121,7 @@ bool Converter::convert_constant(const OnnxNode& node, Attributes& attributes) {
 }
 
 Value Converter::data(const std::string& tensor, const std::string& where) const {
+  if (tensor.empty()) throw InputError(where, "leaves out an input that it needs");
   if (const auto value = values_.find(tensor); value != values_.end()) return value->second;
   if (model_.constants.contains(tensor)) {
     throw InputError(where, "tensor " + tensor + " is a constant", "a tensor made from the input");
