@@ -52,6 +52,21 @@ TEST_CASE("a dense layer's constants are weight / scale and bias / (sx sw)") {
   CHECK(operation_name(q.nodes[1].operation) == "Gemm");
 }
 
+TEST_CASE("a float multiplier is sx * sw rounded, then divided by sy and rounded") {
+  models::Graph graph("g", {1, 1, 1});
+  graph.add("fc", dense({1, 2, 3, 5, 7, 11}, std::vector<float>(6)), {0});
+  const auto q = quantize_graph(graph, Ranges{{0, 1}, {-3, 2.3F}}, Scheme{});
+  const auto& fc = as<QDense>(q, 1);
+  for (std::size_t n = 0; n < 6; ++n) {
+    // Exact in double, or close enough for one rounding to fp32 to be the fp32 operation.
+    const auto product = static_cast<float>(static_cast<double>(q.input().quantization.scale) *
+                                            static_cast<double>(fc.weight_scale[n]));
+    const auto ratio =
+        static_cast<double>(product) / static_cast<double>(q.output().quantization.scale);
+    CHECK(fc.requantizer.multiplier[n] == static_cast<float>(ratio));
+  }
+}
+
 TEST_CASE("fixed-point mode takes the ratio of the scales in double") {
   models::Graph graph("g", {1, 1, 1});
   graph.add("fc", dense({1}, {0}), {0});
@@ -77,10 +92,10 @@ TEST_CASE("one scale for the whole tensor where the scheme says so") {
 
 TEST_CASE("a channel of zeros takes the tensor's scale and keeps its bias") {
   models::Graph graph("g", {1, 1, 1});
-  graph.add("fc", dense({0, 127}, {8, 0}), {0});
+  graph.add("fc", dense({0, 254}, {8, 0}), {0});
   const auto q = quantize_graph(graph, Ranges{{0, 255}, {0, 255}}, Scheme{});
-  CHECK(as<QDense>(q, 1).weight_scale == std::vector<float>{1, 1});
-  CHECK(as<QDense>(q, 1).bias == std::vector<std::int32_t>{8, 0});
+  CHECK(as<QDense>(q, 1).weight_scale == std::vector<float>{2, 2});
+  CHECK(as<QDense>(q, 1).bias == std::vector<std::int32_t>{4, 0});  // 8 / (1 * 2)
   models::Graph zeros("z", {1, 1, 1});
   zeros.add("fc", dense({0}, {0}), {0});
   const auto z = quantize_graph(zeros, Ranges{{0, 0}, {0, 0}}, Scheme{});
@@ -136,6 +151,15 @@ TEST_CASE("a Relu is a table of its own where its input has another reader") {
   for (int v = -128; v < 128; ++v)
     CHECK(table[static_cast<std::size_t>(v + 128)] == std::max(v, -118));
   CHECK(operation_name(q.nodes[2].operation) == "Relu");
+}
+
+TEST_CASE("a Relu is not fused either where the other reader comes first") {
+  models::Graph graph("g", {1, 1, 1});
+  const auto conv = graph.add("conv", pointwise(1), {0});
+  const auto sum = graph.add("add", models::Add{}, {conv, 0});
+  const auto relu = graph.add("relu", models::Relu{}, {conv});
+  graph.add("end", models::Add{}, {sum, relu});
+  CHECK(quantize_graph(graph, Ranges(5, {-1, 1}), Scheme{}).nodes.size() == 5);
 }
 
 TEST_CASE("only one activation is fused and the next is a table") {

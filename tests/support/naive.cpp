@@ -83,10 +83,11 @@ template <typename Reduce>
 Values pool(const models::Window& window, const QNode& node, const QNode& from, const Values& input,
             Reduce reduce) {
   Values out;
+  std::vector<const std::int16_t*> places;
   for (std::int64_t i = 0; i < node.shape.elements(); ++i) {
     const std::int64_t channel = i % node.shape.channels;
     const std::int64_t pixel = i / node.shape.channels;
-    std::vector<const std::int16_t*> places;
+    places.clear();
     for_each_place(window, from.shape, pixel / node.shape.width, pixel % node.shape.width,
                    [&](bool inside, std::int64_t y, std::int64_t x) {
                      const auto at = (y * from.shape.width + x) * from.shape.channels + channel;
