@@ -7,6 +7,7 @@
 #include "sim/chip/fields.h"
 
 namespace tilewave::sim {
+namespace chip_file {
 namespace {
 
 using Place = std::function<std::string(const std::string& path)>;
@@ -77,8 +78,11 @@ void check(const Chip& chip, const Place& place) {
   check_sizes(chip, place);
 }
 
+}  // namespace chip_file
+
 void validate(const Chip& chip, const std::string& where) {
-  check(chip, [&](const std::string& path) { return where.empty() ? path : where + ": " + path; });
+  chip_file::check(
+      chip, [&](const std::string& path) { return where.empty() ? path : where + ": " + path; });
 }
 
 }  // namespace tilewave::sim

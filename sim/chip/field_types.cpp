@@ -4,7 +4,7 @@
 #include <cctype>
 #include <cmath>
 
-namespace tilewave::sim {
+namespace tilewave::sim::chip_file {
 namespace {
 
 constexpr const char* kUnlimited = "unlimited";
@@ -149,4 +149,4 @@ Field identifier(const std::string& key, std::string& value, const std::string& 
           {{"type", "string"}, {"pattern", "^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"}}};
 }
 
-}  // namespace tilewave::sim
+}  // namespace tilewave::sim::chip_file

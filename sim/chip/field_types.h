@@ -5,7 +5,7 @@
 
 #include "sim/chip/fields.h"
 
-namespace tilewave::sim {
+namespace tilewave::sim::chip_file {
 
 /// The whole numbers from low to high and, if it is above high, one more.
 struct Integers {
@@ -54,4 +54,4 @@ Field choice(const std::string& key, Enum& value, const yaml::Names<Enum>& names
           show, refused,     {{"enum", words}}};
 }
 
-}  // namespace tilewave::sim
+}  // namespace tilewave::sim::chip_file

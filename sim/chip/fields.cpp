@@ -2,7 +2,7 @@
 
 #include "sim/chip/field_types.h"
 
-namespace tilewave::sim {
+namespace tilewave::sim::chip_file {
 namespace {
 
 /// Above every real chip, and low enough that no sum of cycles overflows.
@@ -136,4 +136,4 @@ std::vector<Group> fields_of(Chip& chip) {
           energy_fields(chip.energy)};
 }
 
-}  // namespace tilewave::sim
+}  // namespace tilewave::sim::chip_file

@@ -8,7 +8,7 @@
 #include "base/yaml.h"
 #include "sim/chip/chip.h"
 
-namespace tilewave::sim {
+namespace tilewave::sim::chip_file {
 
 using Json = nlohmann::ordered_json;
 
@@ -39,4 +39,4 @@ struct Group {
 /// must outlive the result.
 std::vector<Group> fields_of(Chip& chip);
 
-}  // namespace tilewave::sim
+}  // namespace tilewave::sim::chip_file

@@ -55,9 +55,9 @@ class Reader {
   }
 
   void read_fields(yaml::Map& map) {
-    for (const Group& group : fields_of(chip_)) {
+    for (const chip_file::Group& group : chip_file::fields_of(chip_)) {
       const auto read_group = [&](yaml::Map& from) {
-        for (const Field& field : group.fields) {
+        for (const chip_file::Field& field : group.fields) {
           field.read(from);
           if (from.find(field.key)) places_[group.path(field)] = from.where(field.key);
         }
@@ -71,7 +71,7 @@ class Reader {
   }
 
   Chip finish(const std::string& where) {
-    check(chip_, [&](const std::string& path) {
+    chip_file::check(chip_, [&](const std::string& path) {
       const auto found = places_.find(path);
       if (found != places_.end()) return found->second;
       return where.empty() ? path : where + ": " + path;

@@ -4,6 +4,11 @@
 namespace tilewave::sim {
 namespace {
 
+using chip_file::Field;
+using chip_file::fields_of;
+using chip_file::Group;
+using chip_file::Json;
+
 /// The mapping that a group's fields go to: the document itself for the group without a key.
 Json& place_of(const Group& group, Json& document) {
   return group.key.empty() ? document : document[group.key];
