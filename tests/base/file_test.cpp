@@ -1,30 +1,17 @@
 #include "base/file.h"
 
-#include <unistd.h>
-
 #include <catch2/catch.hpp>
 #include <filesystem>
 
 #include "base/error.h"
+#include "tests/support/temporary_directory.h"
 
 using namespace tilewave;
 namespace fs = std::filesystem;
 
-namespace {
-
-/// A directory of its own for each test, gone at its end.
-struct Directory {
-  fs::path path = fs::temp_directory_path() / ("tilewave_file_test_" + std::to_string(::getpid()));
-  Directory() { fs::create_directory(path); }
-  ~Directory() { fs::remove_all(path); }
-  std::string operator/(const char* name) const { return (path / name).string(); }
-};
-
-}  // namespace
-
 TEST_CASE("what was written is read back, byte for byte") {
-  const Directory directory;
-  const std::string file = directory / "a";
+  const test::TemporaryDirectory directory;
+  const std::string file = directory.path("a");
   for (const std::size_t size : {0u, 1u, 65535u, 65536u, 65537u, 300000u}) {
     std::vector<std::uint8_t> bytes(size);
     for (std::size_t i = 0; i < size; ++i) bytes[i] = static_cast<std::uint8_t>(i * 7);
@@ -36,8 +23,8 @@ TEST_CASE("what was written is read back, byte for byte") {
 }
 
 TEST_CASE("a file is read up to its limit and not beyond") {
-  const Directory directory;
-  const std::string file = directory / "a";
+  const test::TemporaryDirectory directory;
+  const std::string file = directory.path("a");
   write_file(file, "12345678");
   CHECK(read_text(file, 8) == "12345678");
   CHECK_THROWS_WITH(read_text(file, 7), file + ": is too large (at most 7 bytes)");
@@ -45,28 +32,28 @@ TEST_CASE("a file is read up to its limit and not beyond") {
 }
 
 TEST_CASE("what cannot be read is an input error with the system's reason") {
-  const Directory directory;
-  CHECK_THROWS_AS(read_text(directory / "none", 10), InputError);
-  CHECK_THROWS_WITH(read_text(directory / "none", 10),
-                    (directory / "none") + ": cannot be read: No such file or directory");
-  CHECK_THROWS_WITH(read_text(directory.path.string(), 10), Catch::Contains("Is a directory"));
+  const test::TemporaryDirectory directory;
+  CHECK_THROWS_AS(read_text(directory.path("none"), 10), InputError);
+  CHECK_THROWS_WITH(read_text(directory.path("none"), 10),
+                    directory.path("none") + ": cannot be read: No such file or directory");
+  CHECK_THROWS_WITH(read_text(directory.path(), 10), Catch::Contains("Is a directory"));
 }
 
 TEST_CASE("what cannot be written is a work error and leaves nothing behind") {
-  const Directory directory;
-  CHECK_THROWS_AS(write_file(directory / "none/a", "x"), WorkError);
+  const test::TemporaryDirectory directory;
+  CHECK_THROWS_AS(write_file(directory.path("none/a"), "x"), WorkError);
   CHECK_THROWS_WITH(write_file("/dev/full", "x"),
                     "/dev/full: cannot be written: No space left on device");
-  fs::create_directory(directory / "occupied");
-  CHECK_THROWS_AS(write_file(directory / "occupied", "x"), WorkError);
-  CHECK(std::distance(fs::directory_iterator(directory.path), {}) == 1);
+  fs::create_directory(directory.path("occupied"));
+  CHECK_THROWS_AS(write_file(directory.path("occupied"), "x"), WorkError);
+  CHECK(std::distance(fs::directory_iterator(directory.path()), {}) == 1);
 }
 
 TEST_CASE("writing through a symbolic link replaces its target and keeps the link") {
-  const Directory directory;
-  write_file(directory / "target", "old");
-  fs::create_symlink("target", directory / "link");
-  write_file(directory / "link", "new");
-  CHECK(fs::is_symlink(directory / "link"));
-  CHECK(read_text(directory / "target", 10) == "new");
+  const test::TemporaryDirectory directory;
+  write_file(directory.path("target"), "old");
+  fs::create_symlink("target", directory.path("link"));
+  write_file(directory.path("link"), "new");
+  CHECK(fs::is_symlink(directory.path("link")));
+  CHECK(read_text(directory.path("target"), 10) == "new");
 }

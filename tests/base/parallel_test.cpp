@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <chrono>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 using tilewave::parallel_for;
@@ -27,6 +29,19 @@ TEST_CASE("the exception of the lowest index is rethrown") {
                                      }),
                         "17");
     }
+  }
+}
+
+TEST_CASE("it is rethrown whether it came before or after the others") {
+  for (const std::int64_t slow : {0, 1}) {
+    CHECK_THROWS_WITH(parallel_for(2, 2,
+                                   [&](std::int64_t i) {
+                                     // Long enough for both to have begun.
+                                     const std::chrono::milliseconds time(i == slow ? 60 : 20);
+                                     std::this_thread::sleep_for(time);
+                                     throw std::runtime_error(std::to_string(i));
+                                   }),
+                      "0");
   }
 }
 

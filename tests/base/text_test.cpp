@@ -12,6 +12,10 @@ TEST_CASE("the nearest name is the one with the fewest letters changed") {
   CHECK(nearest("clokc_mhz", {"name", "clock_mhz"}) == "clock_mhz");
   CHECK(nearest("capacity_mib", {"capacity_kib", "capacity_mib"}) == "capacity_mib");
   CHECK(nearest("b", {"ab", "cb"}) == "ab");
+  CHECK(nearest("rows", {"ross", "rowsa"}) == "ross");   // one replaced, one inserted: the first
+  CHECK(nearest("roows", {"roxys", "rows"}) == "rows");  // two replaced, one removed
+  CHECK(nearest("rws", {"rat", "rows"}) == "rows");      // two replaced, one inserted
+  CHECK(nearest("kitten", {"sitting", "bitter"}) == "bitter");
 }
 
 TEST_CASE("a name that is far from all has no nearest name") {

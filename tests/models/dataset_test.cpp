@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "tests/models/idx_bytes.h"
-#include "tests/models/temporary_directory.h"
+#include "tests/support/temporary_directory.h"
 
 using namespace tilewave::models;
 using Catch::Contains;

@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "tests/models/onnx_builder.h"
-#include "tests/models/temporary_directory.h"
+#include "tests/support/temporary_directory.h"
 
 using namespace tilewave::models;
 using Catch::Contains;

@@ -1,5 +1,3 @@
-#include <unistd.h>
-
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <filesystem>
@@ -7,6 +5,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "sim/chip/chip.h"
+#include "tests/support/temporary_directory.h"
 
 using namespace tilewave;
 using namespace tilewave::sim;
@@ -14,14 +13,12 @@ namespace fs = std::filesystem;
 
 namespace {
 
-struct Directory {
-  fs::path path = fs::temp_directory_path() / ("tilewave_chip_test_" + std::to_string(::getpid()));
-  Directory() { fs::create_directories(path / "below"); }
-  ~Directory() { fs::remove_all(path); }
+/// A directory for chip files, with a folder in it.
+struct Directory : test::TemporaryDirectory {
+  Directory() { fs::create_directory(path("below")); }
   std::string add(const std::string& name, const std::string& text) const {
-    const std::string file = (path / name).string();
-    write_file(file, text);
-    return file;
+    write_file(path(name), text);
+    return path(name);
   }
 };
 
@@ -102,7 +99,7 @@ TEST_CASE("an unknown chip is refused with the nearest name") {
 TEST_CASE("another directory of presets can be named") {
   const Directory directory;
   directory.add("mine.yaml", "name: mine\n");
-  ::setenv("TILEWAVE_CONFIGS", directory.path.c_str(), 1);
+  ::setenv("TILEWAVE_CONFIGS", directory.path().c_str(), 1);
   const std::vector<std::string> names = chip_names();
   const Chip chip = load_chip("mine");
   ::unsetenv("TILEWAVE_CONFIGS");

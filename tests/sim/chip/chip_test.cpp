@@ -169,7 +169,7 @@ TEST_CASE("a latency that is a whole number of cycles is not rounded up") {
   CHECK(chip.latency_cycles(0) == 0);
   CHECK(chip.latency_cycles(100.001) == 71);
   chip.clock_mhz = 1000;
-  CHECK(chip.latency_cycles(0.1 + 0.2 + 2.7) == 3);  // 3.0000000000000004 as a double
-  CHECK(chip.latency_cycles(1.1 * 1000) == 1100);    // 1100.0000000000002 likewise
+  CHECK(chip.latency_cycles((0.1 + 0.2) * 10) == 3);  // 3.0000000000000004 as a double
+  CHECK(chip.latency_cycles(2.007 * 1000) == 2007);   // 2007.0000000000002 likewise
   CHECK(chip.latency_cycles(3.001) == 4);
 }
