@@ -18,12 +18,6 @@ std::int64_t rounded_to_row_group(std::int64_t rows) {
   return (rows + kRowGroup - 1) / kRowGroup * kRowGroup;
 }
 
-/// One input and one output channel per group.
-bool is_depthwise(const models::Conv& conv, const models::Shape& in) {
-  return conv.groups > 1 && conv.groups == in.channels &&
-         conv.bias.size() == static_cast<std::size_t>(conv.groups);
-}
-
 /// Rows of c = bias, then c += a * b.
 void fill_with_bias(const std::vector<float>& bias, std::int64_t rows, float* c) {
   for (std::int64_t row = 0; row < rows; ++row) c = std::copy(bias.begin(), bias.end(), c);
@@ -81,7 +75,7 @@ struct Fp32Step {
 
   void operator()(const models::Conv& conv) const {
     const WindowGeometry geometry{conv.window, in_shape(), node().shape};
-    if (is_depthwise(conv, in_shape())) {
+    if (is_depthwise(conv.groups, in_shape(), node().shape)) {
       depthwise(geometry, conv);
     } else {
       const std::int64_t rows = rounded_to_row_group(images * geometry.out.pixels());
@@ -188,18 +182,10 @@ Fp32Network::Fp32Network(const models::Graph& graph, const VectorKernels& vector
     uses.push_back({made.inputs, made.shape.elements(), in_place_[index] != 0});
     const auto* conv = std::get_if<models::Conv>(&made.operation);
     if (conv == nullptr) continue;
-    const models::Shape& in = graph.node(made.inputs[0]).shape;
-    const auto taps =
-        static_cast<std::size_t>(conv->window.kernel_height * conv->window.kernel_width);
     const auto k = static_cast<std::int64_t>(conv->weight.size() / conv->bias.size());
     row_elements_ = std::max(row_elements_, k * rows_per_chunk(k * std::int64_t{sizeof(float)}));
-    if (!is_depthwise(*conv, in)) continue;
-    const std::size_t channels = conv->bias.size();
-    depthwise_[index].resize(taps * channels);
-    for (std::size_t c = 0; c < channels; ++c) {
-      for (std::size_t tap = 0; tap < taps; ++tap) {
-        depthwise_[index][tap * channels + c] = conv->weight[c * taps + tap];
-      }
+    if (is_depthwise(conv->groups, graph.node(made.inputs[0]).shape, made.shape)) {
+      depthwise_[index] = tap_major(conv->weight, conv->groups);
     }
   }
   plan_ = plan_tensors(uses);

@@ -41,7 +41,6 @@ TensorPlan plan_tensors(const std::vector<TensorUse>& uses) {
       last_use[owner[static_cast<std::size_t>(input)]] = node;
     }
   }
-  if (!uses.empty()) last_use[owner.back()] = uses.size();
 
   TensorPlan plan;
   plan.slot.resize(uses.size());

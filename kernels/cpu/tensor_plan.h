@@ -16,7 +16,7 @@ struct TensorUse {
 };
 
 /// Which buffer each node's tensor lives in. A buffer is used again once its tensor's last reader
-/// has run; the last node's tensor stays.
+/// has run.
 struct TensorPlan {
   std::vector<std::size_t> slot;            ///< [nodes]
   std::vector<std::int64_t> slot_elements;  ///< [slots], for one image

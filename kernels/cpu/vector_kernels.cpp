@@ -46,31 +46,6 @@ void multiply_integers(const MatrixProduct<std::int16_t, std::int32_t>& p) {
   }
 }
 
-void requantize(const RowRequantization& r) {
-  // Adding and taking away 1.5 * 2^23 rounds |x| < 2^22 to an integer, ties to even. Clamping to
-  // integers first gives the same as clamping afterwards.
-  constexpr float kRounder = 12582912.0F;
-  const auto low = static_cast<float>(r.low);
-  const auto high = static_cast<float>(r.high);
-  const std::int32_t zero_point = r.zero_point;
-  const std::int64_t channels = r.channels;
-  const std::int32_t* __restrict bias = r.bias;
-  const float* __restrict multiplier = r.multiplier;
-  for (std::int64_t row = 0; row < r.rows; ++row) {
-    const std::int32_t* __restrict acc = r.acc + row * channels;
-    std::int16_t* __restrict out = r.out + row * r.out_stride;
-    for (std::int64_t n = 0; n < channels; ++n) {
-      const auto sum = static_cast<std::int32_t>(static_cast<std::uint32_t>(acc[n]) +
-                                                 static_cast<std::uint32_t>(bias[n]));
-      float x = static_cast<float>(sum) * multiplier[n];
-      x = x < low ? low : x;
-      x = x > high ? high : x;
-      x = (x + kRounder) - kRounder;
-      out[n] = static_cast<std::int16_t>(static_cast<std::int32_t>(x) + zero_point);
-    }
-  }
-}
-
 void to_float(const std::int16_t* __restrict in, float* __restrict out, std::int64_t count) {
   for (std::int64_t i = 0; i < count; ++i) out[i] = in[i];
 }
@@ -88,11 +63,7 @@ void add_to_integers(const float* __restrict in, std::int32_t* __restrict sum, s
 const VectorKernels& TILEWAVE_VECTOR_SET() {
   static const VectorKernels kernels = [] {
     Eigen::setCpuCacheSizes(kL1Bytes, kL2Bytes, kL3Bytes);
-    return VectorKernels{Eigen::SimdInstructionSetsInUse(),
-                         multiply,
-                         multiply_integers,
-                         requantize,
-                         to_float,
+    return VectorKernels{Eigen::SimdInstructionSetsInUse(), multiply, multiply_integers, to_float,
                          add_to_integers};
   }();
   return kernels;

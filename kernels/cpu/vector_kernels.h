@@ -14,18 +14,6 @@ struct MatrixProduct {
   std::int64_t a_stride = 0, c_stride = 0;
 };
 
-/// out[r][n] = clamp(round_half_even(float(acc[r][n] + bias[n]) * multiplier[n]) + zero_point):
-/// quant::Requantizer's float mode over whole rows. low and high are the clamp range less the
-/// zero_point; acc is packed.
-struct RowRequantization {
-  const std::int32_t* acc = nullptr;
-  const std::int32_t* bias = nullptr;
-  const float* multiplier = nullptr;
-  std::int16_t* out = nullptr;
-  std::int64_t rows = 0, channels = 0, out_stride = 0;
-  std::int32_t low = 0, high = 0, zero_point = 0;
-};
-
 /// The inner loops, compiled once per instruction set. Everything in integers is exact and the
 /// same in every set; fp32 sums are the same on every processor that runs the set.
 struct VectorKernels {
@@ -35,7 +23,6 @@ struct VectorKernels {
   void (*multiply)(const MatrixProduct<float, float>& product);
   /// s32 sums that wrap.
   void (*multiply_integers)(const MatrixProduct<std::int16_t, std::int32_t>& product);
-  void (*requantize)(const RowRequantization& rows);
   void (*to_float)(const std::int16_t* in, float* out, std::int64_t count);
   /// sum[i] += in[i] (wrapping), each in[i] an integer.
   void (*add_to_integers)(const float* in, std::int32_t* sum, std::int64_t count);

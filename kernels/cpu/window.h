@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <vector>
 
 #include "models/graph.h"
 
@@ -17,6 +18,21 @@ struct WindowGeometry {
   /// The convolution's rows are the input's pixels as they lie in memory.
   bool is_pointwise() const { return window == models::Window{}; }
 };
+
+/// One input and one output channel per group.
+inline bool is_depthwise(std::int64_t groups, const models::Shape& in, const models::Shape& out) {
+  return groups > 1 && groups == in.channels && groups == out.channels;
+}
+
+/// A depthwise convolution's weights [channel][tap] as [tap][channel].
+template <typename T>
+std::vector<T> tap_major(const std::vector<T>& weight, std::int64_t channels) {
+  const auto count = static_cast<std::size_t>(channels);
+  const std::size_t taps = weight.size() / count;
+  std::vector<T> result(weight.size());
+  for (std::size_t i = 0; i < weight.size(); ++i) result[i % taps * count + i / taps] = weight[i];
+  return result;
+}
 
 /// The taps [first, last) of a window at `start` that fall inside [0, size).
 struct TapRange {
