@@ -1,0 +1,147 @@
+#include "sim/report/json.h"
+
+#include "sim/report/figures.h"
+
+namespace tilewave::sim {
+namespace {
+
+Json counters_json(const Chip& chip, const RunCounters& counters) {
+  const CycleClasses& c = counters.classes;
+  const double useful = active_useful(chip, counters);
+  return {{"active", c.active},
+          {"active_useful", useful},
+          {"active_unused", static_cast<double>(c.active) - useful},
+          {"weight_stall", c.weight_stall},
+          {"weight_shift", c.weight_shift},
+          {"input_stall", c.input_stall},
+          {"raw_stall", c.raw_stall},
+          {"accumulator_stall", c.accumulator_stall},
+          {"drain", c.drain},
+          {"idle", c.idle}};
+}
+
+Json waiting_json(const Waiting& w) {
+  return {{"weight_stall", w.weight_stall},
+          {"weight_shift", w.weight_shift},
+          {"input_stall", w.input_stall},
+          {"raw_stall", w.raw_stall},
+          {"accumulator_stall", w.accumulator_stall}};
+}
+
+Json bytes_json(const BytesMoved& b) {
+  return {{"host_in", b.host_in},
+          {"host_out", b.host_out},
+          {"weights", b.weights},
+          {"unified_buffer_read", b.unified_buffer_read},
+          {"unified_buffer_write", b.unified_buffer_write},
+          {"accumulator_read", b.accumulator_read},
+          {"accumulator_write", b.accumulator_write}};
+}
+
+Json energy_json(const EnergyParts& e) {
+  return {{"array", e.array},
+          {"accumulators", e.accumulators},
+          {"unified_buffer", e.unified_buffer},
+          {"weight_memory", e.weight_memory},
+          {"host_link", e.host_link},
+          {"static", e.standby},
+          {"total", e.total()}};
+}
+
+/// The keys that a run and each of its layers share.
+void put_figures(Json& json, const Chip& chip, const RunCounters& counters) {
+  json["counters"] = counters_json(chip, counters);
+  json["waiting"] = waiting_json(counters.waiting);
+  json["macs"] = counters.useful_macs;
+  json["vector_operations"] = counters.vector_operations;
+  json["tiles_read"] = counters.tiles;
+  json["instructions"] = counters.instructions;
+  json["utilization"] = utilization(chip, counters);
+  json["tops"] = tops(chip, counters);
+  json["bytes"] = bytes_json(counters.bytes);
+  json["energy_joules"] = energy_json(energy(chip, counters));
+}
+
+Json layer_json(const Chip& chip, const Layer& layer, const RunCounters& counters) {
+  Json json = {{"name", layer.name},   {"op", layer.operation},
+               {"m", layer.m},         {"n", layer.n},
+               {"k", layer.k},         {"groups", layer.groups},
+               {"tiles", layer.tiles}, {"cycles", counters.classes.total()}};
+  put_figures(json, chip, counters);
+  return json;
+}
+
+Json host_json(const HostFigures& host) {
+  return {{"wall_seconds", host.wall_seconds()},
+          {"load_seconds", host.load_seconds},
+          {"compile_seconds", host.compile_seconds},
+          {"simulate_seconds", host.simulate_seconds},
+          {"reference_seconds", host.reference_seconds},
+          {"threads", host.threads},
+          {"cpu", host.cpu}};
+}
+
+}  // namespace
+
+std::string version() {
+  return TILEWAVE_VERSION;
+}
+
+Json result_header() {
+  return {{"schema_version", kSchemaVersion}, {"tilewave_version", version()}};
+}
+
+Json chip_json(const Chip& chip) {
+  return Json::parse(to_json(chip));
+}
+
+Json scheme_json(const quant::Scheme& s) {
+  return {{"weight_bits", s.weight_bits},
+          {"activation_bits", s.activation_bits},
+          {"activation_signed", s.activation_signed},
+          {"granularity",
+           s.granularity == quant::Granularity::per_channel ? "per_channel" : "per_tensor"},
+          {"observer", s.observer == quant::ObserverKind::min_max ? "min_max" : "percentile"},
+          {"percentile", s.percentile},
+          {"calibration_images", s.calibration_images},
+          {"requantize",
+           s.requantize == quant::RequantizeMode::float_multiplier ? "float" : "fixed_point"}};
+}
+
+Json optional_json(const std::optional<double>& value) {
+  return value ? Json(*value) : Json(nullptr);
+}
+
+std::string dumped(const Json& json) {
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::string to_json(const Report& report) {
+  Json json = result_header();
+  json["chip"] = chip_json(report.chip);
+  json["scheme"] = report.scheme ? scheme_json(*report.scheme) : Json(nullptr);
+  json["model"] = report.model;
+  json["data"] = report.data;
+  json["engine"] = report.engine;
+  json["batch"] = report.batch;
+  json["images"] = report.images;
+  json["padded_images"] = report.padded_images;
+  json["launches"] = report.launches;
+  json["accuracy"] = optional_json(report.accuracy);
+  json["accuracy_fp32"] = optional_json(report.accuracy_fp32);
+  json["agreement_fp32"] = optional_json(report.agreement_fp32);
+  json["cycles"] = report.result.cycles;
+  json["seconds"] = report.seconds();
+  json["images_per_second"] = report.images_per_second();
+  json["latency_seconds"] = report.latency_seconds();
+  put_figures(json, report.chip, report.result.total);
+  json["unified_buffer_peak_bytes"] = report.unified_buffer_peak;
+  json["layers"] = Json::array();
+  for (std::size_t i = 0; i < report.layers.size(); ++i) {
+    json["layers"].push_back(layer_json(report.chip, report.layers[i], report.result.layers[i]));
+  }
+  json["host"] = host_json(report.host);
+  return dumped(json);
+}
+
+}  // namespace tilewave::sim

@@ -1,1 +1,0 @@
-#include "sim/engine.h"

@@ -1,0 +1,209 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+
+#include "sim/report/figures.h"
+#include "sim/report/report.h"
+
+namespace tilewave::sim {
+namespace {
+
+struct ClassLine {
+  const char* name;
+  const char* short_name;
+  Cycles CycleClasses::*cycles;
+  Colour colour;
+};
+constexpr std::array<ClassLine, 8> kClassLines = {{
+    {"active", "active", &CycleClasses::active, Colour::green},
+    {"weight stall", "weight stall", &CycleClasses::weight_stall, Colour::red},
+    {"weight shift", "weight shift", &CycleClasses::weight_shift, Colour::magenta},
+    {"input stall", "input stall", &CycleClasses::input_stall, Colour::yellow},
+    {"RAW stall", "RAW stall", &CycleClasses::raw_stall, Colour::blue},
+    {"accumulator stall", "accum. stall", &CycleClasses::accumulator_stall, Colour::cyan},
+    {"drain", "drain", &CycleClasses::drain, Colour::plain},
+    {"idle", "idle", &CycleClasses::idle, Colour::dim},
+}};
+/// A longer network shows the layers that take the most cycles; the files have all of them.
+constexpr std::size_t kLayerLines = 12;
+
+double share_of(std::int64_t part, std::int64_t whole) {
+  return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
+}
+
+std::string label(const Style& style, const std::string& text) {
+  return style.paint(Colour::bold, fmt::format(" {:<9} ", text));
+}
+
+std::string bandwidth_text(const Bandwidth& bandwidth) {
+  return bandwidth ? with_prefix(static_cast<double>(*bandwidth), "B/s") : "unlimited";
+}
+
+std::string what_ran(const Report& r, const Style& style) {
+  const Chip& chip = r.chip;
+  std::string text = style.paint(
+      Colour::bold, fmt::format(" {} on {}", shortened(r.model, 28), shortened(chip.name, 28)));
+  text += style.paint(Colour::dim, fmt::format("   tilewave {}, engine {}\n", version(), r.engine));
+  text +=
+      label(style, "chip") +
+      fmt::format("{} x {} at {} MHz, {} x {} bit, buffer {} KiB, weights {}, host {}\n",
+                  chip.array.rows, chip.array.cols, chip.clock_mhz, chip.precision.activation_bits,
+                  chip.precision.weight_bits, grouped(chip.unified_buffer.capacity_kib),
+                  bandwidth_text(chip.weight_memory.bandwidth),
+                  bandwidth_text(chip.host_link.bandwidth));
+  text += label(style, "images") + fmt::format("{} of {} in {} launches of {}", grouped(r.images),
+                                               shortened(r.data, 16), grouped(r.launches),
+                                               grouped(r.batch));
+  if (r.padded_images > 0) text += fmt::format(", the last filled up by {}", r.padded_images);
+  return text + "\n";
+}
+
+std::string accuracy_line(const Report& r, const Style& style) {
+  if (!r.accuracy && !r.agreement_fp32) return "";
+  std::string text = label(style, "accuracy");
+  if (r.accuracy) text += style.paint(Colour::green, percent(*r.accuracy, 2)) + " simulated   ";
+  if (r.accuracy_fp32) text += percent(*r.accuracy_fp32, 2) + " fp32   ";
+  if (r.agreement_fp32) text += percent(*r.agreement_fp32, 2) + " the same class as fp32";
+  return text + "\n";
+}
+
+std::string speed_lines(const Report& r, const Style& style) {
+  const double peak = peak_tops(r.chip);
+  return label(style, "speed") +
+         style.paint(Colour::green,
+                     grouped(static_cast<std::int64_t>(r.images_per_second())) + " images/s") +
+         fmt::format("   {} cycles = {}   one batch: {}\n", grouped(r.result.cycles),
+                     with_prefix(r.seconds(), "s"), with_prefix(r.latency_seconds(), "s")) +
+         label(style, "work") +
+         fmt::format("{:.2f} of {:.2f} TOPS: {} of the multipliers' time is useful\n",
+                     tops(r.chip, r.result.total), peak,
+                     percent(utilization(r.chip, r.result.total)));
+}
+
+std::string class_lines(const Report& r, const Style& style) {
+  constexpr std::size_t kBar = 40;
+  const Cycles total = r.result.cycles;
+  std::string text = style.paint(Colour::bold, " where the cycles went\n");
+  for (const ClassLine& line : kClassLines) {
+    const Cycles cycles = r.result.total.classes.*line.cycles;
+    const double share = share_of(cycles, total);
+    std::string note;
+    if (line.cycles == &CycleClasses::active) {
+      note = "  useful " + percent(utilization(r.chip, r.result.total));
+    }
+    text += fmt::format("   {:<17} {} {:>7} {:>14}{}\n", line.name,
+                        style.paint(line.colour, style.bar(share, kBar)), percent(share),
+                        grouped(cycles), note);
+  }
+  return text;
+}
+
+const ClassLine& largest_class(const CycleClasses& classes) {
+  return *std::max_element(kClassLines.begin(), kClassLines.end(),
+                           [&](const ClassLine& a, const ClassLine& b) {
+                             return classes.*a.cycles < classes.*b.cycles;
+                           });
+}
+
+std::string layer_line(const Report& r, const Style& style, std::size_t index) {
+  const Layer& layer = r.layers[index];
+  const RunCounters& counters = r.result.layers[index];
+  const Cycles cycles = counters.classes.total();
+  const ClassLine& largest = largest_class(counters.classes);
+  std::string text = fmt::format("   {:<12} {:<8} {:>6} {:>5} {:>6} {:>6} {:>12} {:>7} {:>7}  ",
+                                 shortened(layer.name, 12), shortened(layer.operation, 8), layer.m,
+                                 layer.n * layer.groups, layer.k, layer.tiles, grouped(cycles),
+                                 percent(share_of(cycles, r.result.cycles)),
+                                 percent(utilization(r.chip, counters)));
+  if (cycles > 0) {
+    text += style.paint(largest.colour,
+                        fmt::format("{} {:.0f} %", largest.short_name,
+                                    100 * share_of(counters.classes.*largest.cycles, cycles)));
+  }
+  return text + "\n";
+}
+
+/// The layers to show, in the network's order.
+std::vector<std::size_t> shown_layers(const Report& r) {
+  std::vector<std::size_t> order(r.layers.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  if (order.size() <= kLayerLines) return order;
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return r.result.layers[a].classes.total() > r.result.layers[b].classes.total();
+  });
+  order.resize(kLayerLines);
+  std::sort(order.begin(), order.end());
+  return order;
+}
+
+std::string layer_lines(const Report& r, const Style& style) {
+  std::string text = style.paint(
+      Colour::bold,
+      fmt::format(" {:<14} {:<8} {:>6} {:>5} {:>6} {:>6} {:>12} {:>7} {:>7}  {}\n", "layer", "op",
+                  "m", "n", "k", "tiles", "cycles", "share", "useful", "mostly"));
+  const std::vector<std::size_t> shown = shown_layers(r);
+  Cycles rest = r.result.cycles;
+  for (const std::size_t index : shown) {
+    text += layer_line(r, style, index);
+    rest -= r.result.layers[index].classes.total();
+  }
+  if (shown.size() < r.layers.size()) {
+    text += style.paint(Colour::dim, fmt::format("   and {} smaller layers: {} cycles ({})\n",
+                                                 r.layers.size() - shown.size(), grouped(rest),
+                                                 percent(share_of(rest, r.result.cycles))));
+  }
+  return text;
+}
+
+std::string bytes_text(Bytes bytes) {
+  return with_prefix(static_cast<double>(bytes), "B");
+}
+
+std::string bytes_and_energy(const Report& r, const Style& style) {
+  const BytesMoved& b = r.result.total.bytes;
+  const EnergyParts e = energy(r.chip, r.result.total);
+  std::string text =
+      label(style, "bytes") +
+      fmt::format("host in {}, out {}; weights {}; buffer read {}, write {}\n",
+                  bytes_text(b.host_in), bytes_text(b.host_out), bytes_text(b.weights),
+                  bytes_text(b.unified_buffer_read), bytes_text(b.unified_buffer_write)) +
+      label(style, "") +
+      fmt::format(
+          "accumulators read {}, write {}; buffer peak {} ({} of its size)\n",
+          bytes_text(b.accumulator_read), bytes_text(b.accumulator_write),
+          bytes_text(r.unified_buffer_peak),
+          percent(share_of(r.unified_buffer_peak, r.chip.unified_buffer.capacity_kib * 1024)));
+  text +=
+      label(style, "energy") +
+      fmt::format("{} ({} an image): array {}, accumulators {}, buffer {}\n",
+                  with_prefix(e.total(), "J"),
+                  with_prefix(r.images == 0 ? 0 : e.total() / static_cast<double>(r.images), "J"),
+                  with_prefix(e.array, "J"), with_prefix(e.accumulators, "J"),
+                  with_prefix(e.unified_buffer, "J")) +
+      label(style, "") +
+      fmt::format("weight memory {}, host link {}, static {}\n", with_prefix(e.weight_memory, "J"),
+                  with_prefix(e.host_link, "J"), with_prefix(e.standby, "J"));
+  return text;
+}
+
+std::string host_line(const Report& r, const Style& style) {
+  const HostFigures& h = r.host;
+  std::string text = fmt::format(" simulated in {:.2f} s", h.simulate_seconds);
+  text += fmt::format(" with {} thread{}", h.threads, h.threads == 1 ? "" : "s");
+  text += fmt::format("; load and quantize {:.2f} s, compile {:.2f} s", h.load_seconds,
+                      h.compile_seconds);
+  if (h.reference_seconds > 0) text += fmt::format(", fp32 {:.2f} s", h.reference_seconds);
+  return style.paint(Colour::dim, text) + "\n";
+}
+
+}  // namespace
+
+std::string to_text(const Report& report, const Style& style) {
+  return what_ran(report, style) + accuracy_line(report, style) + speed_lines(report, style) +
+         "\n" + class_lines(report, style) + "\n" + layer_lines(report, style) + "\n" +
+         bytes_and_energy(report, style) + host_line(report, style);
+}
+
+}  // namespace tilewave::sim
