@@ -98,3 +98,17 @@ TEST_CASE("a data set that is not known or not there says what to do") {
   directory.write("data/fashion_mnist/train-labels-idx1-ubyte", idx_bytes({1}));
   CHECK(load_dataset("fashion_mnist").name == "fashion_mnist");
 }
+
+TEST_CASE("MNIST lies in the source tree") {
+  const Dataset data = load_dataset("mnist");
+  CHECK(data.name == "mnist");
+  CHECK(data.test.shape == Shape{28, 28, 1});
+  CHECK(data.test.count == 10000);
+  CHECK(data.calibration.count == 1000);
+  // The first labels of the two published files.
+  const auto first = [](const Images& images) {
+    return std::vector<int>(images.labels.begin(), images.labels.begin() + 5);
+  };
+  CHECK(first(data.test) == std::vector<int>{7, 2, 1, 0, 4});
+  CHECK(first(data.calibration) == std::vector<int>{5, 0, 4, 1, 9});
+}
