@@ -6,6 +6,7 @@
 
 #include "base/checked.h"
 #include "base/error.h"
+#include "sim/isa/decoder.h"
 #include "sim/isa/opcode_fields.h"
 
 namespace tilewave::sim {
@@ -160,8 +161,8 @@ class Walk {
            "as many as columns: " + std::to_string(channels));
     }
     check_pooled_rows(i, pool);
-    check_plane("ub", i.unified_buffer, pooled_pixel(i.first, pool), pooled_pixel(end, pool),
-                channels);
+    const Span pixels = pooled_pixels(pool, {i.first, end});
+    check_plane("ub", i.unified_buffer, pixels.begin, pixels.end, channels);
   }
 
   /// Rows are whole images, or whole bands of windows where the windows do not overlap.
@@ -177,13 +178,6 @@ class Walk {
                " are not whole pooling windows",
            "multiples of " + std::to_string(unit));
     }
-  }
-
-  /// Output pixel number at which the windows of input pixel `pixel` begin; a multiple of a band.
-  static std::int64_t pooled_pixel(std::int64_t pixel, const Pool& pool) {
-    const std::int64_t image = pixel / pool.input.pixels();
-    const std::int64_t row = pixel % pool.input.pixels() / pool.input.width;
-    return image * pool.output.pixels() + row / pool.window.stride_height * pool.output.width;
   }
 
   void vector_add(const Instruction& i) {

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <vector>
 
 #include "base/error.h"
 #include "sim/isa/program.h"
@@ -24,9 +25,13 @@ std::string error_of(const std::string& text) {
   return "no error";
 }
 
-std::string hello_text() {
-  std::ifstream file(TILEWAVE_SOURCE_DIR "/tests/sim/isa/programs/hello_4x4.tws");
+std::string source_file(const std::string& path) {
+  std::ifstream file(TILEWAVE_SOURCE_DIR "/" + path);
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+std::string hello_text() {
+  return source_file("tests/sim/isa/programs/hello_4x4.tws");
 }
 
 /// The error after the first `from` in the hello program has become `to`.
@@ -60,6 +65,33 @@ TEST_CASE("a multiply written by hand is the program that it says") {
   CHECK(p.instructions[5] == multiply);
   CHECK(p.instructions[6].unified_buffer == 16);
   CHECK(p.instructions[7].space == HostSpace::output);
+}
+
+TEST_CASE("the example of the documentation is the program that is tested") {
+  CHECK_THAT(source_file("docs/isa.md"), Catch::Contains("```\n" + hello_text() + "```\n"));
+}
+
+TEST_CASE("random programs use every instruction, with several planes, tiles and pools") {
+  std::vector<int> uses(kOpcodes);
+  bool has_planes = false, has_partial_sums = false, has_pools = false;
+  for (std::uint32_t seed = 0; seed < 100; ++seed) {
+    const Program program = test::random_program(seed);
+    for (const Instruction& i : program.instructions) {
+      ++uses[static_cast<std::size_t>(i.opcode)];
+      has_partial_sums = has_partial_sums || i.accumulate;
+    }
+    for (const Setup& setup : program.setups) {
+      has_planes = has_planes || setup.source.planes() > 1;
+    }
+    has_pools = has_pools || !program.pools.empty();
+  }
+  for (int opcode = 0; opcode < kOpcodes; ++opcode) {
+    INFO(mnemonic(static_cast<Opcode>(opcode)));
+    CHECK(uses[static_cast<std::size_t>(opcode)] > 10);
+  }
+  CHECK(has_planes);
+  CHECK(has_partial_sums);
+  CHECK(has_pools);
 }
 
 TEST_CASE("the disassembly of the small program reads as expected") {
