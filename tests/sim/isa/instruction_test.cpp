@@ -49,6 +49,9 @@ std::string decode_error(const EncodedInstruction& bytes) {
 TEST_CASE("an instruction is 56 bytes in the documented places") {
   CHECK(encode(matmul()) == kMatmulBytes);
   CHECK(decode(kMatmulBytes, "here") == matmul());
+  Instruction swap_only = matmul();
+  swap_only.accumulate = false;
+  CHECK(encode(swap_only)[3] == 1);
 
   Instruction read;
   read.opcode = Opcode::read_host;
