@@ -74,6 +74,7 @@ PreparedProgram::PreparedProgram(const Chip& chip_used, const Program& program_u
       for (const Span& span : op.reads) buffer_bytes = std::max(buffer_bytes, span.end);
       for (const Span& span : op.writes) buffer_bytes = std::max(buffer_bytes, span.end);
       accumulator_rows = std::max(accumulator_rows, op.accumulators.end);
+      widest_row = std::max(widest_row, op.row_elements);
     }
   }
   buffer_elements = buffer_bytes / program->activation_format.bytes();

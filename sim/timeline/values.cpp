@@ -25,7 +25,7 @@ class Machine final : public ValueMachine {
         sums_(static_cast<std::size_t>(p_->accumulator_rows * p_->sums_stride)),
         columns_written_(static_cast<std::size_t>(p_->accumulator_rows)),
         gathered_(static_cast<std::size_t>(kRowsPerBlock * p_->longest_row)),
-        row_(static_cast<std::size_t>(p_->sums_stride)),
+        row_(static_cast<std::size_t>(std::max(p_->sums_stride, p_->widest_row))),
         average_(row_),
         host_input_(host_elements(program_.input)),
         host_output_(host_elements(program_.output)),
@@ -275,7 +275,9 @@ class Machine final : public ValueMachine {
       for_each_place(pool, pixel, [&](std::int64_t input) {
         places.push_back(sums_of(op.accumulators.begin + input - op.instruction.first));
       });
-      if (pool.kind == Pool::Kind::max) {
+      if (places.empty()) {
+        std::fill(row_.begin(), row_.end(), pool.pad_value);
+      } else if (pool.kind == Pool::Kind::max) {
         // Requantization never decreases from one sum to a larger one, so that the largest
         // requantized value is that of the largest sum.
         kernels_.column_max(places.data(), static_cast<std::int32_t>(places.size()),
