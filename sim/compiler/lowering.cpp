@@ -180,13 +180,7 @@ class Lowering {
 }  // namespace
 
 std::int64_t rows_per_unit(const MatrixStep& step) {
-  if (!step.pool) return 1;
-  const models::Window& window = step.pool->window;
-  const bool separate = window.stride_height == window.kernel_height &&
-                        window.dilation_height == 1 && window.pad_top == 0 &&
-                        window.pad_bottom == 0 && window.pad_left == 0 && window.pad_right == 0 &&
-                        step.output.height % window.kernel_height == 0;
-  return separate ? window.kernel_height * step.output.width : step.output.pixels();
+  return step.pool ? step.pool->unit_pixels() : 1;
 }
 
 LoweredNetwork lower(const quant::QuantizedGraph& graph, const Chip& chip) {

@@ -198,7 +198,9 @@ class Decoder {
     op.rows_in = i.rows;
     op.row_elements = static_cast<std::int64_t>(op.columns->bias.size());
     Span out{i.first, std::int64_t{i.first} + i.rows};
-    if (op.pool != nullptr) out = pooled_pixels(*op.pool, out);
+    if (op.pool != nullptr) {
+      out = {op.pool->outputs_before(out.begin), op.pool->outputs_before(out.end)};
+    }
     const std::int64_t pixel_bytes = op.row_elements * element_bytes_;
     op.writes.push_back(
         {i.unified_buffer + out.begin * pixel_bytes, i.unified_buffer + out.end * pixel_bytes});
@@ -250,16 +252,6 @@ class Decoder {
 };
 
 }  // namespace
-
-Span pooled_pixels(const Pool& pool, Span input) {
-  const std::int64_t image = pool.input.pixels();
-  const auto output_of = [&](std::int64_t pixel) {
-    const std::int64_t rows = pixel % image / pool.input.width;
-    const std::int64_t out_rows = rows / pool.window.stride_height;
-    return pixel / image * pool.output.pixels() + out_rows * pool.output.width;
-  };
-  return {output_of(input.begin), output_of(input.end)};
-}
 
 std::vector<Operation> decode_program(const Program& program, int parity) {
   return Decoder(program, parity).decode_all();

@@ -40,10 +40,6 @@ struct Operation {
   Bytes bytes_out = 0;            ///< written to it
 };
 
-/// Output pixels that pooling makes from the input pixels `input`, which are whole images or, where
-/// the windows do not overlap, whole rows of windows.
-Span pooled_pixels(const Pool& pool, Span input);
-
 /// A program decoded for launches of one parity (0: even, 1: odd, see Program::ping_pong).
 /// The program must be valid and outlive the result.
 std::vector<Operation> decode_program(const Program& program, int parity);

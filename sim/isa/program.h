@@ -63,6 +63,21 @@ struct Pool {
   bool count_include_pad = false;
   std::int32_t pad_value = 0;  ///< qmin for max; the zero_point for average with count_include_pad
   quant::RequantizeMode mode = quant::RequantizeMode::float_multiplier;
+
+  /// Input pixels between two places where the input can be cut so that no window is cut: rows of
+  /// windows where windows do not overlap and rows divide evenly, else whole images.
+  std::int64_t unit_pixels() const {
+    const bool separate = window.stride_height == window.kernel_height &&
+                          window.dilation_height == 1 && window.pad_top == 0 &&
+                          window.pad_bottom == 0 && input.height % window.kernel_height == 0;
+    return separate ? window.kernel_height * input.width : input.pixels();
+  }
+  /// Output pixels made from the input pixels before `pixel`, a multiple of unit_pixels(). Both
+  /// are counted over all images.
+  std::int64_t outputs_before(std::int64_t pixel) const {
+    const std::int64_t row = pixel % input.pixels() / input.width;
+    return pixel / input.pixels() * output.pixels() + row / window.stride_height * output.width;
+  }
   bool operator==(const Pool&) const = default;
 };
 

@@ -161,18 +161,13 @@ class Walk {
            "as many as columns: " + std::to_string(channels));
     }
     check_pooled_rows(i, pool);
-    const Span pixels = pooled_pixels(pool, {i.first, end});
-    check_plane("ub", i.unified_buffer, pixels.begin, pixels.end, channels);
+    check_plane("ub", i.unified_buffer, pool.outputs_before(i.first), pool.outputs_before(end),
+                channels);
   }
 
   /// Rows are whole images, or whole bands of windows where the windows do not overlap.
   void check_pooled_rows(const Instruction& i, const Pool& pool) {
-    const models::Window& w = pool.window;
-    const bool has_bands = w.kernel_height == w.stride_height && w.kernel_width == w.stride_width &&
-                           w.dilation_height == 1 && w.dilation_width == 1 && w.pad_top == 0 &&
-                           w.pad_left == 0 && w.pad_bottom == 0 && w.pad_right == 0 &&
-                           pool.input.height % w.kernel_height == 0;
-    const std::int64_t unit = has_bands ? w.kernel_height * pool.input.width : pool.input.pixels();
+    const std::int64_t unit = pool.unit_pixels();
     if (i.rows % unit != 0 || i.first % unit != 0) {
       fail("first " + std::to_string(i.first) + " and rows " + std::to_string(i.rows) +
                " are not whole pooling windows",

@@ -266,8 +266,8 @@ class Machine final : public ValueMachine {
 
   void activate_pooled(const Operation& op) {
     const Pool& pool = *op.pool;
-    const Span outputs =
-        pooled_pixels(pool, {op.instruction.first, op.instruction.first + op.rows_in});
+    const Span outputs{pool.outputs_before(op.instruction.first),
+                       pool.outputs_before(op.instruction.first + op.rows_in)};
     T* out = at(op.writes.front().begin);
     std::vector<const std::int32_t*> places;
     for (std::int64_t pixel = outputs.begin; pixel < outputs.end; ++pixel) {
