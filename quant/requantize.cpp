@@ -64,11 +64,9 @@ FixedPointMultiplier to_fixed_point(double multiplier) {
 
 std::int32_t saturating_rounding_doubling_high_multiply(std::int32_t a, std::int32_t b) {
   if (a == kMin && b == kMin) return kMax;
-  // 2ab / 2^32 = ab / 2^31. Division truncates, so half a unit away from zero rounds ties away.
-  const std::int64_t product = std::int64_t{a} * b;
+  // 2ab / 2^32 = ab / 2^31. An arithmetic shift rounds down, so half a unit more rounds ties up.
   const std::int64_t half = std::int64_t{1} << 30;
-  return static_cast<std::int32_t>((product + (product >= 0 ? half : -half)) /
-                                   (std::int64_t{1} << 31));
+  return static_cast<std::int32_t>((std::int64_t{a} * b + half) >> 31);
 }
 
 std::int32_t rounding_shift_right(std::int32_t x, int exponent) {

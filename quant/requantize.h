@@ -27,7 +27,8 @@ struct FixedPointMultiplier {
 FixedPointMultiplier to_fixed_point(double multiplier);
 inline constexpr int kMaxExponent = 30;
 
-/// High 32 bits of 2ab, rounded, ties away from zero; INT32_MIN * INT32_MIN saturates.
+/// High 32 bits of 2ab, rounded, ties towards plus infinity, as gemmlowp and so TFLite round them;
+/// INT32_MIN * INT32_MIN saturates.
 std::int32_t saturating_rounding_doubling_high_multiply(std::int32_t a, std::int32_t b);
 /// x / 2^exponent rounded, ties away from zero; exponent in [0, 31].
 std::int32_t rounding_shift_right(std::int32_t x, int exponent);

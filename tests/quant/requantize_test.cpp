@@ -42,13 +42,16 @@ Wide nearest_away(Wide a, Wide b) {
   return a < 0 ? -rounded : rounded;
 }
 
+/// a / b for b > 0, ties towards plus infinity.
+Wide nearest_up(Wide a, Wide b) { return floor_div(2 * a + b, 2 * b); }
+
 std::int32_t saturated(Wide x) {
   return static_cast<std::int32_t>(std::clamp<Wide>(x, kMin, kMax));
 }
 
 std::int32_t expected_fixed_point(std::int32_t acc, FixedPointMultiplier m) {
   const Wide shifted = saturated(Wide{acc} << std::max(m.exponent, 0));
-  const Wide high = saturated(nearest_away(shifted * m.q31, Wide{1} << 31));
+  const Wide high = saturated(nearest_up(shifted * m.q31, Wide{1} << 31));
   return saturated(nearest_away(high, Wide{1} << std::max(-m.exponent, 0)));
 }
 
@@ -137,13 +140,13 @@ TEST_CASE("float requantization equals one in double with a rounded product") {
   }));
 }
 
-TEST_CASE("the high multiply rounds ties away from zero") {
+TEST_CASE("the high multiply rounds ties towards plus infinity") {
   const auto multiply = saturating_rounding_doubling_high_multiply;
   // ab / 2^31 with b = 2^30 is a / 2.
   CHECK(multiply(1, 1 << 30) == 1);    // 0.5 to 1
   CHECK(multiply(3, 1 << 30) == 2);    // 1.5 to 2
-  CHECK(multiply(-1, 1 << 30) == -1);  // -0.5 to -1
-  CHECK(multiply(-3, 1 << 30) == -2);  // -1.5 to -2
+  CHECK(multiply(-1, 1 << 30) == 0);   // -0.5 to 0
+  CHECK(multiply(-3, 1 << 30) == -1);  // -1.5 to -1
   CHECK(multiply(5, 1 << 30) == 3);    // 2.5 to 3
   CHECK(multiply(1, (1 << 30) - 1) == 0);
   CHECK(multiply(-1, (1 << 30) - 1) == 0);
@@ -174,7 +177,7 @@ TEST_CASE("the fixed-point functions equal their definition in 128-bit integers"
     const auto a = *any_int32();
     const auto b = *any_int32();
     RC_ASSERT(saturating_rounding_doubling_high_multiply(a, b) ==
-              saturated(nearest_away(Wide{a} * b, Wide{1} << 31)));
+              saturated(nearest_up(Wide{a} * b, Wide{1} << 31)));
     const int shift = *rc::gen::inRange(0, 32);
     RC_ASSERT(rounding_shift_right(a, shift) == saturated(nearest_away(a, Wide{1} << shift)));
     const FixedPointMultiplier m{*rc::gen::inRange(1 << 30, kMax), *rc::gen::inRange(-31, 31)};
