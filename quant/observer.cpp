@@ -1,6 +1,8 @@
 #include "quant/observer.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -11,14 +13,44 @@
 namespace tilewave::quant {
 namespace {
 
-void check_finite(std::span<const float> values, const std::string& name) {
+/// Every exponent bit of a float is set in infinities and NaN, and in nothing else.
+bool all_finite(std::span<const float> values) {
+  constexpr std::uint32_t kExponent = 0x7f800000;
+  bool finite = true;
   for (const float value : values) {
-    if (!std::isfinite(value)) {
-      throw InputError(
-          name, std::isnan(value) ? "has NaN among its values" : "has an infinity among its values",
-          "finite values only");
+    finite &= (std::bit_cast<std::uint32_t>(value) & kExponent) != kExponent;
+  }
+  return finite;
+}
+
+void check_finite(std::span<const float> values, const std::string& name) {
+  if (all_finite(values)) return;
+  const bool has_nan = std::any_of(values.begin(), values.end(), [](float v) { return v != v; });
+  throw InputError(name, has_nan ? "has NaN among its values" : "has an infinity among its values",
+                   "finite values only");
+}
+
+/// Widens the range to the values, in lanes that the compiler can keep in one register.
+void widen(std::span<const float> values, Observer::Range& range) {
+  constexpr std::size_t kLanes = 8;
+  std::array<float, kLanes> low;
+  std::array<float, kLanes> high;
+  low.fill(range.low);
+  high.fill(range.high);
+  std::size_t at = 0;
+  for (; at + kLanes <= values.size(); at += kLanes) {
+    for (std::size_t lane = 0; lane < kLanes; ++lane) {
+      const float value = values[at + lane];
+      low[lane] = value < low[lane] ? value : low[lane];
+      high[lane] = value > high[lane] ? value : high[lane];
     }
   }
+  for (; at < values.size(); ++at) {
+    low[0] = std::min(low[0], values[at]);
+    high[0] = std::max(high[0], values[at]);
+  }
+  range.low = *std::min_element(low.begin(), low.end());
+  range.high = *std::max_element(high.begin(), high.end());
 }
 
 class MinMaxObserver : public Observer {
@@ -27,10 +59,7 @@ class MinMaxObserver : public Observer {
 
   void observe(std::span<const float> values) override {
     check_finite(values, name_);
-    for (const float value : values) {
-      range_.low = std::min(range_.low, value);
-      range_.high = std::max(range_.high, value);
-    }
+    widen(values, range_);
   }
 
   Range range() const override { return range_; }
@@ -95,9 +124,8 @@ class PercentileObserver : public Observer {
     check_finite(values, name_);
     for (const float value : values) {
       (value < 0 ? negative_ : positive_).add(std::abs(static_cast<double>(value)));
-      seen_.low = std::min(seen_.low, value);
-      seen_.high = std::max(seen_.high, value);
     }
+    widen(values, seen_);
   }
 
   Range range() const override {

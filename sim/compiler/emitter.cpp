@@ -166,12 +166,11 @@ std::uint32_t Emitter::pool_for(const Pool& pool, std::int64_t channels) {
 void Emitter::emit_matrix_step(const Pass& pass, std::size_t number, const MatrixStep& work) {
   const Step& step = network_.steps[number];
   const std::int64_t unit = rows_per_unit(work);
-  const std::int64_t depth = chip_.accumulators.depth;
-  const std::int64_t most = depth >= 2 * unit ? depth / 2 : depth;
   for (const TiledColumns& columns : tiled_[number].columns) {
     set(ConfigRegister::setup, setup_for(work, step.inputs.front(), columns.tile, pass.count));
     set(ConfigRegister::columns, columns.columns);
     set(ConfigRegister::pool, work.pool ? pool_for(*work.pool, columns.tile.out_count) : kNone);
+    const std::int64_t most = rows_per_chunk(unit, columns.row_tiles.size() > 1);
     for_each_piece(pass.count * work.output.pixels(), most, unit,
                    [&](std::int64_t first, std::int64_t rows) {
                      const bool load = first == 0 || columns.row_tiles.size() > 1;
@@ -180,12 +179,23 @@ void Emitter::emit_matrix_step(const Pass& pass, std::size_t number, const Matri
   }
 }
 
+/// Half of the accumulators where a longer chunk saves loading tiles again. Where it does not, a
+/// quarter, so that the activation unit has read a chunk's entries by the time that they are needed
+/// again. All of them if a unit needs that.
+std::int64_t Emitter::rows_per_chunk(std::int64_t unit, bool reloads) const {
+  const std::int64_t depth = chip_.accumulators.depth;
+  for (const std::int64_t parts : {4, 2}) {
+    if (depth / parts >= unit && !(reloads && parts == 4)) return depth / parts;
+  }
+  return depth;
+}
+
 void Emitter::emit_chunk(const Step& step, const TiledColumns& columns, std::int64_t first,
                          std::int64_t rows, bool load, const Pass& pass) {
-  // The halves of the accumulators take turns: one is filled while the other is read.
-  const std::int64_t half = chip_.accumulators.depth / 2;
-  const std::int64_t accumulator = rows <= half ? accumulator_half_ * half : 0;
-  accumulator_half_ = 1 - accumulator_half_;
+  // Chunks follow one another round the accumulators: some are filled while others are read.
+  if (next_accumulator_ + rows > chip_.accumulators.depth) next_accumulator_ = 0;
+  const std::int64_t accumulator = next_accumulator_;
+  next_accumulator_ += rows;
   for (std::size_t i = 0; i < columns.row_tiles.size(); ++i) {
     if (load) {
       Instruction read;

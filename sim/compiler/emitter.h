@@ -41,6 +41,7 @@ class Emitter {
   void prepare(std::size_t number);
   void emit_transfer(const Pass& pass, Opcode opcode, int tensor, const HostTensor& host);
   void emit_matrix_step(const Pass& pass, std::size_t number, const MatrixStep& work);
+  std::int64_t rows_per_chunk(std::int64_t unit, bool reloads) const;
   void emit_chunk(const Step& step, const TiledColumns& columns, std::int64_t first,
                   std::int64_t rows, bool load, const Pass& pass);
   void emit_add_step(const Pass& pass, const Step& step, const AddStep& work);
@@ -62,7 +63,7 @@ class Emitter {
   std::int64_t element_bytes_;
   std::array<std::uint32_t, kConfigRegisters> registers_;
   std::vector<TiledStep> tiled_;  ///< by step; empty for vector steps
-  std::int64_t accumulator_half_ = 0;
+  std::int64_t next_accumulator_ = 0;
 };
 
 }  // namespace tilewave::sim
