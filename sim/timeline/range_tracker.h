@@ -1,7 +1,7 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
+#include <vector>
 
 #include "base/units.h"
 #include "sim/isa/decoder.h"
@@ -30,18 +30,21 @@ class RangeTracker {
   void write(Span span, Cycles done, Writer writer);
 
  private:
-  struct State {
+  struct Segment {
+    std::int64_t begin = 0;  ///< up to the next segment's begin
     Cycles done = 0;
     Cycles read_end = 0;
     Writer writer = Writer::none;
-    bool operator==(const State&) const = default;
   };
-  using Map = std::map<std::int64_t, State>;
 
-  Map::iterator split(std::int64_t address);
+  /// The first segment that begins at `address` or later.
+  std::size_t lower_bound(std::int64_t address) const;
+  /// Makes a segment begin at `address`; returns its place.
+  std::size_t split(std::int64_t address);
 
-  /// A state holds from its key up to the next key.
-  Map states_{{0, State{}}};
+  /// Sorted by address. Few, since a write makes one of all that it covers: a flat array is
+  /// faster than a tree.
+  std::vector<Segment> segments_{{}};
 };
 
 }  // namespace tilewave::sim
