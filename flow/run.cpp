@@ -1,1 +1,177 @@
+#include "flow/run.h"
+
+#include <algorithm>
+
+#include "base/checked.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "flow/host.h"
+#include "flow/scores.h"
 #include "kernels/reference.h"
+#include "sim/compiler/compiler.h"
+#include "sim/report/assertions.h"
+
+namespace tilewave::flow {
+namespace {
+
+/// Input values that are made up for a program from a file, at most (2 GiB).
+constexpr std::int64_t kMaxBlankValues = std::int64_t{1} << 30;
+
+std::unique_ptr<sim::Engine> make_engine(const std::string& name) {
+  if (name == "timeline") return sim::make_timeline();
+  throw InputError("engine", "'" + name + "' is not one", suggestion(name, engine_names()));
+}
+
+void tell(const Progress& progress, const std::string& what, std::int64_t done, std::int64_t of) {
+  if (progress) progress(what, done, of);
+}
+
+sim::RunOptions engine_options(int threads, const Progress& progress, std::int64_t launches) {
+  sim::RunOptions options;
+  options.threads = threads;
+  if (progress) {
+    options.progress = [progress, launches](std::int64_t done) {
+      progress("simulating", done, launches);
+    };
+  }
+  return options;
+}
+
+/// What is known before the program has run.
+sim::Report described(const sim::Chip& chip, const sim::Program& program, std::int64_t images,
+                      const std::string& engine, int threads) {
+  sim::Report report;
+  report.model = program.name;
+  report.engine = engine;
+  report.chip = chip;
+  report.batch = program.batch;
+  report.launches = ceil_div(images, program.batch);
+  report.images = images;
+  report.padded_images = report.launches * program.batch - images;
+  report.layers = program.layers;
+  report.unified_buffer_peak = program.unified_buffer_peak;
+  report.host.threads = threads;
+  report.host.cpu = cpu_name();
+  return report;
+}
+
+std::span<const std::uint8_t> labels_of(const models::Images& images, std::int64_t count) {
+  if (images.labels.empty()) return {};
+  return std::span(images.labels).first(static_cast<std::size_t>(count));
+}
+
+std::vector<std::int16_t> quantized_pixels(const quant::Quantization& input,
+                                           std::span<const std::uint8_t> pixels) {
+  return quant::quantize_pixels(input, {pixels.begin(), pixels.end()});
+}
+
+std::int64_t image_count(const sim::Program& program, std::int64_t launches) {
+  const auto count = checked_product({launches, program.batch});
+  if (count) return *count;
+  throw InputError("launches", std::to_string(launches) + " of batch " +
+                                   std::to_string(program.batch) + " are too many");
+}
+
+/// Images that hold nothing but the input's zero_point.
+std::vector<std::int16_t> blank_images(const sim::Program& program, std::int64_t count) {
+  const auto values =
+      checked_product({count, program.input.layout.shape.elements()}, kMaxBlankValues);
+  if (!values) {
+    throw InputError(program.name, "input for " + std::to_string(count) + " images is too large",
+                     "up to " + std::to_string(kMaxBlankValues) + " values; or cycles only");
+  }
+  return std::vector<std::int16_t>(
+      static_cast<std::size_t>(*values),
+      static_cast<std::int16_t>(program.input.quantization.zero_point));
+}
+
+void score(sim::Report& report, const Workload& workload, const RunOptions& options,
+           std::int64_t classes) {
+  const std::vector<std::int64_t> simulated = classes_of(report.result.outputs, classes);
+  const std::span<const std::uint8_t> labels = labels_of(workload.data.test, report.images);
+  report.accuracy = accuracy(simulated, labels);
+  if (!options.reference) return;
+
+  tell(options.progress, "fp32 reference", 0, 1);
+  const Stopwatch watch;
+  const auto reference =
+      kernels::make_cpu_fp32(workload.graph, {.threads = options.threads, .batch = report.batch});
+  const kernels::Outputs outputs = reference->run(workload.data.test.slice(0, report.images));
+  report.host.reference_seconds = watch.seconds();
+  const std::vector<std::int64_t> real = classes_of(outputs.real, outputs.classes);
+  report.accuracy_fp32 = accuracy(real, labels);
+  report.agreement_fp32 = agreement(simulated, real);
+}
+
+}  // namespace
+
+std::vector<std::string> engine_names() {
+  return {"timeline"};
+}
+
+sim::Report run(const Workload& workload, const sim::Chip& chip, const RunOptions& options) {
+  const auto engine = make_engine(options.engine);
+  const std::int64_t images =
+      image_count(workload.data.test.count, options.images, workload.data.name);
+
+  tell(options.progress, "compiling", 0, 1);
+  Stopwatch watch;
+  const sim::Program program =
+      sim::compile(workload.quantized, chip, std::min(options.batch, images));
+  const double compile_seconds = watch.seconds();
+
+  sim::Report report = described(chip, program, images, options.engine, options.threads);
+  report.model = workload.graph.name();
+  report.data = workload.data.name;
+  report.scheme = workload.quantized.scheme;
+  report.host.load_seconds = workload.load_seconds;
+  report.host.compile_seconds = compile_seconds;
+
+  tell(options.progress, "simulating", 0, report.launches);
+  watch = {};
+  report.result =
+      engine->run(chip, program,
+                  quantized_pixels(program.input.quantization, workload.data.test.slice(0, images)),
+                  engine_options(options.threads, options.progress, report.launches));
+  report.host.simulate_seconds = watch.seconds();
+  sim::check_network_run(chip, program, report.result, report.launches);
+
+  score(report, workload, options, program.output.layout.shape.elements());
+  return report;
+}
+
+sim::Report execute(const sim::Program& program, const sim::Chip& chip,
+                    const models::Images* images, const std::string& data,
+                    const ExecuteOptions& options) {
+  const auto engine = make_engine(options.engine);
+  const models::Shape& shape = program.input.layout.shape;
+  if (images != nullptr) check_shape(*images, data, shape, program.name);
+  const std::int64_t count =
+      images != nullptr ? images->count : image_count(program, options.launches);
+  sim::Report report = described(chip, program, count, options.engine, options.threads);
+  report.data = images != nullptr ? data : "zero_point";
+
+  tell(options.progress, "simulating", 0, report.launches);
+  const Stopwatch watch;
+  const sim::RunOptions run_options =
+      engine_options(options.threads, options.progress, report.launches);
+  if (!options.values) {
+    report.result = engine->time(chip, program, report.launches, run_options);
+  } else if (images != nullptr) {
+    report.result = engine->run(
+        chip, program, quantized_pixels(program.input.quantization, images->pixels), run_options);
+  } else {
+    report.result = engine->run(chip, program, blank_images(program, count), run_options);
+  }
+  report.host.simulate_seconds = watch.seconds();
+  sim::check_run(chip, program, report.result, report.launches);
+
+  if (images != nullptr && options.values) {
+    report.accuracy =
+        accuracy(classes_of(report.result.outputs, program.output.layout.shape.elements()),
+                 labels_of(*images, count));
+  }
+  return report;
+}
+
+}  // namespace tilewave::flow

@@ -1,3 +1,5 @@
+#include "base/text.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -161,31 +163,53 @@ std::string bytes_text(Bytes bytes) {
   return with_prefix(static_cast<double>(bytes), "B");
 }
 
-std::string bytes_and_energy(const Report& r, const Style& style) {
+std::string byte_lines(const Report& r, const Style& style) {
   const BytesMoved& b = r.result.total.bytes;
+  return label(style, "bytes") +
+         fmt::format("host in {}, out {}; weights {}; buffer read {}, write {}\n",
+                     bytes_text(b.host_in), bytes_text(b.host_out), bytes_text(b.weights),
+                     bytes_text(b.unified_buffer_read), bytes_text(b.unified_buffer_write)) +
+         label(style, "") +
+         fmt::format(
+             "accumulators read {}, write {}; buffer peak {} ({} of its size)\n",
+             bytes_text(b.accumulator_read), bytes_text(b.accumulator_write),
+             bytes_text(r.unified_buffer_peak),
+             percent(share_of(r.unified_buffer_peak, r.chip.unified_buffer.capacity_kib * 1024)));
+}
+
+std::string energy_lines(const Report& r, const Style& style) {
   const EnergyParts e = energy(r.chip, r.result.total);
-  std::string text =
-      label(style, "bytes") +
-      fmt::format("host in {}, out {}; weights {}; buffer read {}, write {}\n",
-                  bytes_text(b.host_in), bytes_text(b.host_out), bytes_text(b.weights),
-                  bytes_text(b.unified_buffer_read), bytes_text(b.unified_buffer_write)) +
-      label(style, "") +
-      fmt::format(
-          "accumulators read {}, write {}; buffer peak {} ({} of its size)\n",
-          bytes_text(b.accumulator_read), bytes_text(b.accumulator_write),
-          bytes_text(r.unified_buffer_peak),
-          percent(share_of(r.unified_buffer_peak, r.chip.unified_buffer.capacity_kib * 1024)));
-  text +=
-      label(style, "energy") +
-      fmt::format("{} ({} an image): array {}, accumulators {}, buffer {}\n",
-                  with_prefix(e.total(), "J"),
-                  with_prefix(r.images == 0 ? 0 : e.total() / static_cast<double>(r.images), "J"),
-                  with_prefix(e.array, "J"), with_prefix(e.accumulators, "J"),
-                  with_prefix(e.unified_buffer, "J")) +
-      label(style, "") +
-      fmt::format("weight memory {}, host link {}, static {}\n", with_prefix(e.weight_memory, "J"),
-                  with_prefix(e.host_link, "J"), with_prefix(e.standby, "J"));
-  return text;
+  const Energy& price = r.chip.energy;
+  struct Part {
+    const char* name;
+    double price;
+    double joules;
+  };
+  const std::array<Part, 6> parts = {
+      {{"array", price.mac_pj, e.array},
+       {"accumulators", price.accumulator_pj_per_byte, e.accumulators},
+       {"buffer", price.unified_buffer_pj_per_byte, e.unified_buffer},
+       {"weight memory", price.weight_memory_pj_per_byte, e.weight_memory},
+       {"host link", price.host_link_pj_per_byte, e.host_link},
+       {"static", price.static_watts, e.standby}}};
+  std::vector<std::string> first_line;
+  std::vector<std::string> second_line;
+  std::vector<std::string> unknown;  // What costs nothing is what the chip gives no figure for.
+  for (const Part& part : parts) {
+    auto& line = first_line.size() < 3 ? first_line : second_line;
+    if (part.price == 0) {
+      unknown.emplace_back(part.name);
+    } else {
+      line.push_back(std::string(part.name) + " " + with_prefix(part.joules, "J"));
+    }
+  }
+  const double per_image = r.images == 0 ? 0 : e.total() / static_cast<double>(r.images);
+  std::string text = label(style, "energy") + with_prefix(e.total(), "J") + " (" +
+                     with_prefix(per_image, "J") + " an image)";
+  if (!first_line.empty()) text += ": " + join(first_line, ", ");
+  if (!unknown.empty()) second_line.push_back("no figure for " + join(unknown, ", "));
+  if (!second_line.empty()) text += "\n" + label(style, "") + join(second_line, ", ");
+  return text + "\n";
 }
 
 std::string host_line(const Report& r, const Style& style) {
@@ -203,7 +227,7 @@ std::string host_line(const Report& r, const Style& style) {
 std::string to_text(const Report& report, const Style& style) {
   return what_ran(report, style) + accuracy_line(report, style) + speed_lines(report, style) +
          "\n" + class_lines(report, style) + "\n" + layer_lines(report, style) + "\n" +
-         bytes_and_energy(report, style) + host_line(report, style);
+         byte_lines(report, style) + energy_lines(report, style) + host_line(report, style);
 }
 
 }  // namespace tilewave::sim

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "flow/workload.h"
+#include "sim/chip/chip.h"
+#include "sim/isa/program.h"
+#include "sim/report/report.h"
+
+namespace tilewave::flow {
+
+/// Called as the work goes on: what is being done, and how much of it. May throw to stop it.
+using Progress = std::function<void(const std::string& what, std::int64_t done, std::int64_t of)>;
+
+struct RunOptions {
+  std::optional<std::int64_t> images = {};  ///< the first so many test images; nothing: all
+  std::int64_t batch = 256;                 ///< at most as many as there are images are used
+  std::string engine = "timeline";
+  int threads = 1;         ///< no result depends on it
+  bool reference = true;   ///< also run the network in fp32, to compare with
+  Progress progress = {};  ///< may be empty
+};
+
+/// From a workload and a chip to all that the simulation tells: compiles, simulates with values,
+/// checks what every run must hold, and scores. result.outputs has the images asked for.
+/// Throws InputError where chip, scheme or options do not fit.
+sim::Report run(const Workload& workload, const sim::Chip& chip, const RunOptions& options);
+
+struct ExecuteOptions {
+  std::int64_t launches = 1;  ///< used where there are no images
+  bool values = true;         ///< else cycles only
+  std::string engine = "timeline";
+  int threads = 1;
+  Progress progress = {};  ///< may be empty
+};
+
+/// Runs a program from elsewhere, on `images` (its launches then follow from their number) or, if
+/// that is null, on images of the input's zero_point. `data` names the images.
+sim::Report execute(const sim::Program& program, const sim::Chip& chip,
+                    const models::Images* images, const std::string& data,
+                    const ExecuteOptions& options);
+
+/// Names of the engines, the default one first.
+std::vector<std::string> engine_names();
+
+}  // namespace tilewave::flow
