@@ -1,0 +1,150 @@
+#include "cli/options.h"
+
+#include <spdlog/spdlog.h>
+
+#include <charconv>
+#include <filesystem>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "flow/host.h"
+
+namespace tilewave::cli {
+namespace {
+
+constexpr std::int64_t kMaxThreads = 1024;
+
+const std::vector<std::string>& log_levels() {
+  static const std::vector<std::string> kLevels = {"off", "error", "warn", "info", "debug"};
+  return kLevels;
+}
+
+void set_log_level(const std::string& level) {
+  const auto& known = log_levels();
+  if (std::find(known.begin(), known.end(), level) == known.end()) {
+    throw InputError("--log-level", "'" + excerpt(level) + "' is not a level",
+                     "one of " + join(known, ", "));
+  }
+  spdlog::set_level(spdlog::level::from_str(level));
+}
+
+}  // namespace
+
+std::int64_t parse_count(const std::string& where, const std::string& text, std::int64_t low,
+                         std::int64_t high) {
+  std::int64_t value = 0;
+  const char* end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, value);
+  if (error == std::errc{} && rest == end && value >= low && value <= high) return value;
+  const std::string allowed = high == kNoLimit ? "a whole number from " + std::to_string(low)
+                                               : "a whole number from " + std::to_string(low) +
+                                                     " to " + std::to_string(high);
+  throw InputError(where, "'" + excerpt(text) + "'", allowed);
+}
+
+CLI::Option* add_count(CLI::App& app, const std::string& name, std::optional<std::int64_t>& value,
+                       const std::string& help) {
+  return app
+      .add_option_function<std::string>(
+          name,
+          [&value, name](const std::string& text) { value = parse_count(name, text, 1, kNoLimit); },
+          help)
+      ->type_name("N");
+}
+
+CLI::Option* add_count(CLI::App& app, const std::string& name, std::int64_t& value,
+                       const std::string& help) {
+  return app
+      .add_option_function<std::string>(
+          name,
+          [&value, name](const std::string& text) { value = parse_count(name, text, 1, kNoLimit); },
+          help)
+      ->type_name("N")
+      ->default_str(std::to_string(value));
+}
+
+void ChipOptions::add_to(CLI::App& app) {
+  app.add_option("--chip", chip, "a preset (see `tilewave chips`) or a YAML file")
+      ->type_name("NAME|FILE")
+      ->capture_default_str();
+  app.add_option("--set", keys, "change a key of the chip, as array.rows=64; may be repeated")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
+}
+
+sim::Chip ChipOptions::load() const {
+  sim::Chip result = sim::load_chip(chip);
+  for (const std::string& key : keys) {
+    const std::size_t equals = key.find('=');
+    if (equals == std::string::npos) {
+      throw InputError("--set", "'" + excerpt(key) + "' has no '='", "as array.rows=64");
+    }
+    result = sim::with_key(result, key.substr(0, equals), key.substr(equals + 1));
+  }
+  return result;
+}
+
+void WorkloadOptions::add_to(CLI::App& app) {
+  app.add_option("--model", model, "a network (see `tilewave models`) or an ONNX file")
+      ->type_name("NAME|FILE")
+      ->capture_default_str();
+  app.add_option("--data", data, "mnist, fashion_mnist, or a folder of IDX files")
+      ->type_name("NAME|DIR")
+      ->capture_default_str();
+  app.add_option("--scheme", scheme, "a YAML file that says how to quantize")->type_name("FILE");
+}
+
+flow::Workload WorkloadOptions::load(int threads) const {
+  return flow::load_workload(
+      model, data, scheme.empty() ? quant::Scheme{} : quant::load_scheme(scheme), threads);
+}
+
+HostOptions::HostOptions() : threads(flow::available_threads()) {}
+
+void HostOptions::add_to(CLI::App& app) {
+  app.add_option_function<std::string>(
+         "--threads",
+         [this](const std::string& text) {
+           threads = static_cast<int>(parse_count("--threads", text, 1, kMaxThreads));
+         },
+         "threads to use; no result depends on it")
+      ->type_name("N")
+      ->default_str("all cores");
+  app.add_flag("--quiet", quiet, "print nothing but errors and what goes to -");
+  app.add_option_function<std::string>("--log-level", set_log_level,
+                                       "what to log to standard error: " + join(log_levels(), ", "))
+      ->type_name("LEVEL")
+      ->default_str("warn");
+}
+
+void OutputOptions::add_to(CLI::App& app) {
+  app.add_option("--json", json, "write the result here (- is standard output)")->type_name("FILE");
+  app.add_option("--csv", csv, "write a table here (- is standard output)")->type_name("FILE");
+}
+
+void OutputOptions::check() const {
+  if (json == "-" && csv == "-") {
+    throw InputError("--csv", "'-' is taken by --json", "only one output can go to '-'");
+  }
+  if (!json.empty() && json == csv) {
+    throw InputError("--csv", "'" + excerpt(csv) + "' is also --json's file", "two files");
+  }
+  check_destination(json);
+  check_destination(csv);
+}
+
+void OutputOptions::write(const std::string& json_text, const std::string& csv_text) const {
+  if (!json.empty()) write_file(json, json_text);
+  if (!csv.empty()) write_file(csv, csv_text);
+}
+
+void check_destination(const std::string& path) {
+  if (path.empty() || path == "-") return;
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  if (!folder.empty() && !std::filesystem::is_directory(folder)) {
+    throw WorkError(path + ": there is no folder " + folder.string());
+  }
+}
+
+}  // namespace tilewave::cli
