@@ -1,0 +1,89 @@
+"""Joins the benchmarks' JSON files into one and prints them as a table.
+
+  report.py RUN_VS_ONNXRUNTIME.json TIMELINE.json OUT.json
+"""
+
+import json
+import math
+import sys
+
+
+def slope(points):
+    """Exponent b of the least-squares fit time = a * instructions^b; 1 is linear growth."""
+    xs, ys = zip(*((math.log(x), math.log(y)) for x, y in points))
+    x_mean, y_mean = sum(xs) / len(xs), sum(ys) / len(ys)
+    covariance = sum((x - x_mean) * (y - y_mean) for x, y in zip(xs, ys))
+    return covariance / sum((x - x_mean) ** 2 for x in xs)
+
+
+def timeline_figures(benchmark):
+    """Per series: processor nanoseconds per instruction at each size, and how the time grows."""
+    series = {}
+    for entry in benchmark["benchmarks"]:
+        name = entry["name"].split("/")[0].removeprefix("BM_")
+        series.setdefault(name, []).append((entry["instructions"], entry["cpu_time"]))
+    return {
+        name: {
+            "instructions": [n for n, _ in points],
+            "ns_per_instruction": [time / n for n, time in points],
+            "growth_exponent": slope(points),
+        }
+        for name, points in series.items()
+    }
+
+
+def print_comparison(comparison):
+    print(f"\n10,000 images, {comparison['threads']} thread(s), medians of {comparison['repeats']}")
+    print(f"  {'':26}{'wall s':>9}{'cpu s':>9}{'peak MiB':>10}{'accuracy':>10}")
+    for name, run in comparison["subjects"].items():
+        print(
+            f"  {name:26}{run['wall_seconds']:9.3f}{run['cpu_seconds']:9.3f}"
+            f"{run['peak_bytes'] / 2**20:10.0f}{run['accuracy']:10.4f}"
+        )
+        if "inference_wall_seconds" in run:
+            for part in ("inference", "with_set_up"):
+                wall, cpu = (run[f"{part}_{clock}_seconds"] for clock in ("wall", "cpu"))
+                print(f"    {part:24}{wall:9.3f}{cpu:9.3f}")
+        else:
+            for part in ("load", "compile", "simulate", "reference"):
+                print(f"    {part:24}{run['host'][part + '_seconds']:9.3f}")
+    print(f"  ratio to {comparison['peer']:17}{'wall':>9}{'cpu':>9}")
+    for name, ratio in comparison["ratios"].items():
+        cpu = f"{ratio['cpu']:9.2f}" if "cpu" in ratio else ""
+        print(f"    {name:42}"[:46].ljust(46) + f"{ratio['wall']:7.2f}{cpu}")
+
+
+def print_memory(memory):
+    print(f"\nPeak memory; the peer's process: {memory['peer_peak_bytes'] / 2**20:.0f} MiB")
+    for array, run in memory["arrays"].items():
+        print(f"  array {array:10}{run['peak_bytes'] / 2**20:8.0f} MiB, ratio {run['ratio']:.2f}")
+
+
+def print_timeline(timeline):
+    print("\nProcessor time per instruction, ns, by number of instructions")
+    for name, figures in timeline.items():
+        print(f"  {name} (grows with exponent {figures['growth_exponent']:.3f})")
+        for count, ns in zip(figures["instructions"], figures["ns_per_instruction"]):
+            print(f"    {count:12,.0f}{ns:9.0f}")
+
+
+def main():
+    network, timeline, out = sys.argv[1:]
+    with open(network) as file:
+        results = json.load(file)
+    with open(timeline) as file:
+        benchmark = json.load(file)
+    results["timeline"] = timeline_figures(benchmark)
+    with open(out, "w") as file:
+        json.dump(results, file, indent=2)
+    load = results["load_average"]
+    print(f"{results['cores']} cores; load average {load['before'][0]:.1f} before,", end=" ")
+    print(f"{load['after'][0]:.1f} after")
+    for comparison in results["comparisons"]:
+        print_comparison(comparison)
+    print_memory(results["memory"])
+    print_timeline(results["timeline"])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,17 @@
+#!/usr/bin/env bash
+# Runs the benchmarks; prints a table and writes build/bench/results.json.
+# Usage: bench/run.sh [REPEATS, 5 by default]
+set -euo pipefail
+cd "$(dirname "$0")/.."
+repeats=${1:-5}
+
+scripts/setup_python.sh python/requirements-test.txt
+cmake --preset bench >/dev/null
+cmake --build build/bench --target tilewave timeline_bench
+
+out=build/bench
+.venv/bin/python bench/run_vs_onnxruntime.py "$out/tilewave" --repeats "$repeats" \
+  >"$out/run_vs_onnxruntime.json"
+"$out/timeline_bench" --benchmark_min_time=0.2 --benchmark_out="$out/timeline.json" >/dev/null
+.venv/bin/python bench/report.py "$out/run_vs_onnxruntime.json" "$out/timeline.json" \
+  "$out/results.json"
