@@ -7,6 +7,8 @@ import json
 import math
 import sys
 
+PARTS = ("load", "compile", "simulate", "reference", "inference", "with_set_up")
+
 
 def slope(points):
     """Exponent b of the least-squares fit time = a * instructions^b; 1 is linear growth."""
@@ -40,17 +42,15 @@ def print_comparison(comparison):
             f"  {name:26}{run['wall_seconds']:9.3f}{run['cpu_seconds']:9.3f}"
             f"{run['peak_bytes'] / 2**20:10.0f}{run['accuracy']:10.4f}"
         )
-        if "inference_wall_seconds" in run:
-            for part in ("inference", "with_set_up"):
-                wall, cpu = (run[f"{part}_{clock}_seconds"] for clock in ("wall", "cpu"))
-                print(f"    {part:24}{wall:9.3f}{cpu:9.3f}")
-        else:
-            for part in ("load", "compile", "simulate", "reference"):
-                print(f"    {part:24}{run['host'][part + '_seconds']:9.3f}")
-    print(f"  ratio to {comparison['peer']:17}{'wall':>9}{'cpu':>9}")
+        for part in PARTS:
+            if f"{part}_wall_seconds" in run:
+                cpu = run.get(f"{part}_cpu_seconds")
+                cpu = "" if cpu is None else f"{cpu:9.3f}"
+                print(f"    {part:24}{run[f'{part}_wall_seconds']:9.3f}{cpu}")
+    print(f"  {'ratio to ' + comparison['peer']:44}{'wall':>7}{'cpu':>9}")
     for name, ratio in comparison["ratios"].items():
         cpu = f"{ratio['cpu']:9.2f}" if "cpu" in ratio else ""
-        print(f"    {name:42}"[:46].ljust(46) + f"{ratio['wall']:7.2f}{cpu}")
+        print(f"    {name:42}{ratio['wall']:7.2f}{cpu}")
 
 
 def print_memory(memory):

@@ -19,6 +19,7 @@ MODEL = ROOT / "models/mnist_cnn.onnx"
 DATA = ROOT / "models/data/mnist"
 PEER = ROOT / "bench/onnxruntime_peer.py"
 THREADS = (1, 2)
+PARTS = ("load", "compile", "simulate", "reference")
 # Quantized by two different programs, the networks differ in roundings, not in more.
 LARGEST_ACCURACY_DIFFERENCE = 0.003
 
@@ -26,11 +27,8 @@ LARGEST_ACCURACY_DIFFERENCE = 0.003
 def tilewave(command, threads, *options):
     run = measure([command, "run", "--json", "-", "--threads", threads, *options])
     result = json.loads(run.pop("output"))
-    return run | {
-        "accuracy": result["accuracy"],
-        "simulate_wall_seconds": result["host"]["simulate_seconds"],
-        "host": result["host"],
-    }
+    parts = {f"{part}_wall_seconds": result["host"][f"{part}_seconds"] for part in PARTS}
+    return run | {"version": result["tilewave_version"], "accuracy": result["accuracy"]} | parts
 
 
 def peer(model, threads):
