@@ -71,7 +71,7 @@ def compare(command, models, threads, repeats):
     for name in models:
         difference = abs(runs["tilewave"][0]["accuracy"] - runs[name][0]["accuracy"])
         if difference > LARGEST_ACCURACY_DIFFERENCE:
-            raise RuntimeError(f"{name}: accuracy differs by {difference:.4f}: not the same network")
+            raise RuntimeError(f"{name}: accuracy differs by {difference:.4f}; too much to compare")
     theirs = runs[faster]
     simulation = [r["simulate_wall_seconds"] for r in runs["tilewave"]]
     return {
