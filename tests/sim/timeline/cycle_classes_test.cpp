@@ -102,14 +102,12 @@ TEST_CASE("input stall comes before RAW stall, and both are waited for") {
   chip.activation_unit.pipeline_depth = 6;
   const Cycles raw = kLastResult + kPixels + 6;
   // The multiply reads what was activated and, in its last bytes, what the host wrote after that.
-  check(trace(chip, kReadInput + kFirstTile + kActivate +
-                        "read_host input, host=0 ub=0x120 rows=1 row_bytes=8\n"
-                        "set_config setup, 1\nmatmul ub=0x100 acc=8 rows=8\n"),
-        {.active = 2 * kPixels,
-         .weight_shift = kRows,
-         .input_stall = raw + 1,
-         .drain = kLastResult},
-        {.weight_shift = kRows, .input_stall = 1 + raw + 1, .raw_stall = raw});
+  check(
+      trace(chip, kReadInput + kFirstTile + kActivate +
+                      "read_host input, host=0 ub=0x120 rows=1 row_bytes=8\n"
+                      "set_config setup, 1\nmatmul ub=0x100 acc=8 rows=8\n"),
+      {.active = 2 * kPixels, .weight_shift = kRows, .input_stall = raw + 1, .drain = kLastResult},
+      {.weight_shift = kRows, .input_stall = 1 + raw + 1, .raw_stall = raw});
 }
 
 TEST_CASE("RAW stall comes before accumulator stall, and both are waited for") {

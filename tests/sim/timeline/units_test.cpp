@@ -234,6 +234,19 @@ TEST_CASE("a vector operation takes max(1, ceil(elements / C), ceil(bytes / W)) 
     CHECK(pool.start == add.end);
     CHECK(pool.end - pool.start == 8 * interval);  // of the 8 pixels that it takes in
   }
+
+  // A row may be wider than the array: 32 elements on 5 columns, or through a port of 3 bytes.
+  std::string values = "[0";
+  for (int i = 1; i < 256; ++i) values += ",0";
+  const std::string lookup = ".table 0 values=" + values +
+                             "]\nset_config table, 0\n"
+                             "vector_lookup ub=0 to=0x100 rows=1 row_bytes=32\n";
+  for (const auto& [width, interval] : {std::pair<std::int64_t, Cycles>{64, 7}, {3, 11}}) {
+    Chip chip = nanosecond_chip();
+    chip.unified_buffer.row_bytes = width;
+    const auto run = trace(chip, kReadInput + lookup);
+    CHECK(run.at(Unit::activation).end - run.at(Unit::activation).start == interval);
+  }
 }
 
 // Issue ------------------------------------------------------------------------------------------
