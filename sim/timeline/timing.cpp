@@ -15,7 +15,8 @@ Timing::Timing(const Chip& chip, const Program& program, bool trace)
       shift_cycles_(ceil_div(chip.array.rows, chip.array.weight_rows_per_cycle)),
       fetch_latency_(chip.latency_cycles(chip.weight_memory.latency_ns)),
       host_latency_(chip.latency_cycles(chip.host_link.latency_us * 1000)),
-      fifo_places_(static_cast<std::size_t>(chip.weight_memory.fifo_tiles), Cycles{0}) {
+      fifo_places_(static_cast<std::size_t>(chip.weight_memory.fifo_tiles), Cycles{0}),
+      drain_layer_(operations_[0].back().layer) {
   check_fits(chip, program);
   result_.layers.resize(program.layers.size());
 }
@@ -242,7 +243,7 @@ void Timing::matmul(const Operation& op) {
   for (const Span& span : op.reads) buffer_.read(span, end);
   accumulators_.write(op.accumulators, results_done_, Writer::matrix);
   last_accumulators_ = op.accumulators;
-  last_multiply_layer_ = op.layer;
+  drain_layer_ = op.layer;
 
   charge(op, before, start, conditions);
   RunCounters& counters = counters_of(op);
@@ -356,8 +357,7 @@ Cycles Timing::run_activation_unit(const Operation& op, Cycles sources_ready) {
 
 RunResult Timing::finish() {
   const Cycles drain = result_.cycles - units_[static_cast<std::size_t>(Unit::matrix)].free;
-  (last_multiply_layer_ < 0 ? result_.total
-                            : result_.layers[static_cast<std::size_t>(last_multiply_layer_)])
+  (drain_layer_ < 0 ? result_.total : result_.layers[static_cast<std::size_t>(drain_layer_)])
       .classes.drain += drain;
   for (const RunCounters& layer : result_.layers) result_.total += layer;
   return std::move(result_);

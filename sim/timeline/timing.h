@@ -102,7 +102,8 @@ class Timing {
 
   RangeTracker buffer_, accumulators_, host_scratch_;
   Span last_accumulators_;
-  std::int32_t last_multiply_layer_ = -1;
+  /// Of the last multiply; where there is none, of the program's last instruction.
+  std::int32_t drain_layer_;
 
   RunResult result_;
 };

@@ -185,3 +185,13 @@ TEST_CASE("drain is everything after the last multiply, transfers out included")
   CHECK(run.result.total.classes.drain == kLastResult + kPixels + 6 + 20 + 1);
   CHECK(run.result.total.classes.total() == run.result.cycles);
 }
+
+TEST_CASE("a program without a multiply is all drain, of its last layer") {
+  const auto run =
+      trace(nanosecond_chip(), kReadInput +
+                                   "set_config layer, 1\nwrite_host output, ub=0 rows=1 "
+                                   "row_bytes=32\n");
+  CHECK(run.result.layers.at(0).classes == CycleClasses{});
+  CHECK(run.result.layers.at(1).classes == CycleClasses{.drain = 2});
+  CHECK(run.result.cycles == 2);
+}
