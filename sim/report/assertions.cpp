@@ -6,8 +6,6 @@
 namespace tilewave::sim {
 namespace {
 
-constexpr Bytes kAccumulatorBytes = 4;
-
 void check_counters(const Chip& chip, const RunCounters& counters, const std::string& where) {
   const CycleClasses& c = counters.classes;
   for (const Cycles cycles : {c.active, c.weight_stall, c.weight_shift, c.input_stall, c.raw_stall,
@@ -48,7 +46,7 @@ void check_compulsory_bytes(const Chip& chip, const Program& program, const RunR
                    layer.n * layer.k * layer.groups * chip.weight_bytes() * launches,
                    layer.name + ": every weight was read");
     // Each output of the product is written to its accumulator entry once and read once.
-    const Bytes sums = layer.m * layer.n * layer.groups * images * kAccumulatorBytes;
+    const Bytes sums = layer.m * layer.n * layer.groups * images * chip.accumulator_bytes();
     TILEWAVE_CHECK(bytes.accumulator_write, >=, sums, layer.name + ": every sum was written");
     TILEWAVE_CHECK(bytes.accumulator_read, >=, sums, layer.name + ": every sum was read");
   }

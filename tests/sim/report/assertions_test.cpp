@@ -104,3 +104,17 @@ TEST_CASE("fewer bytes than the tensors have are refused") {
   CHECK_THAT(refusal_of_layer(0, [](RunCounters& c) { c.bytes.accumulator_read -= 1; }),
              Catch::Contains("every sum was read"));
 }
+
+TEST_CASE("sums of a narrow accumulator are fewer bytes") {
+  Chip chip = sample::chip();
+  chip.precision.accumulator_bits = 16;
+  RunResult result = sample::result();
+  result.total.bytes.accumulator_write = result.total.bytes.accumulator_read = 0;
+  for (RunCounters& layer : result.layers) {
+    layer.bytes.accumulator_write /= 2;
+    layer.bytes.accumulator_read /= 2;
+    result.total.bytes.accumulator_write += layer.bytes.accumulator_write;
+    result.total.bytes.accumulator_read += layer.bytes.accumulator_read;
+  }
+  CHECK_NOTHROW(check_network_run(chip, sample::program(), result, sample::kLaunches));
+}
