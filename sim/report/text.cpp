@@ -63,12 +63,15 @@ std::string what_ran(const Report& r, const Style& style) {
 }
 
 std::string accuracy_line(const Report& r, const Style& style) {
-  if (!r.accuracy && !r.agreement_fp32) return "";
-  std::string text = label(style, "accuracy");
-  if (r.accuracy) text += style.paint(Colour::green, percent(*r.accuracy, 2)) + " simulated   ";
-  if (r.accuracy_fp32) text += percent(*r.accuracy_fp32, 2) + " fp32   ";
-  if (r.agreement_fp32) text += percent(*r.agreement_fp32, 2) + " the same class as fp32";
-  return text + "\n";
+  std::vector<std::string> parts;
+  if (r.accuracy) {
+    parts.push_back(style.paint(Colour::green, percent(*r.accuracy, 2)) + " simulated");
+  }
+  if (r.accuracy_fp32) parts.push_back(percent(*r.accuracy_fp32, 2) + " fp32");
+  if (r.agreement_fp32) {
+    parts.push_back(percent(*r.agreement_fp32, 2) + " the same class as fp32");
+  }
+  return parts.empty() ? "" : label(style, "accuracy") + join(parts, "   ") + "\n";
 }
 
 std::string speed_lines(const Report& r, const Style& style) {
