@@ -185,4 +185,17 @@ std::vector<std::int16_t> naive_forward(const quant::QuantizedGraph& graph,
   return std::move(naive_forward_all(graph, image).back());
 }
 
+std::vector<std::int16_t> naive_outputs(const quant::QuantizedGraph& graph,
+                                        const std::vector<std::int16_t>& images) {
+  const auto size = static_cast<std::size_t>(graph.input().shape.elements());
+  std::vector<std::int16_t> outputs;
+  for (std::size_t at = 0; at < images.size(); at += size) {
+    const std::vector<std::int16_t> image(images.begin() + static_cast<std::ptrdiff_t>(at),
+                                          images.begin() + static_cast<std::ptrdiff_t>(at + size));
+    const auto out = naive_forward(graph, image);
+    outputs.insert(outputs.end(), out.begin(), out.end());
+  }
+  return outputs;
+}
+
 }  // namespace tilewave::test

@@ -15,6 +15,9 @@ namespace tilewave::test {
 /// docs/numerics.md says (s32 accumulators that wrap).
 std::vector<std::int16_t> naive_forward(const quant::QuantizedGraph& graph,
                                         const std::vector<std::int16_t>& image);
+/// The same for images one after the other.
+std::vector<std::int16_t> naive_outputs(const quant::QuantizedGraph& graph,
+                                        const std::vector<std::int16_t>& images);
 /// The values of every node, by node.
 std::vector<std::vector<std::int16_t>> naive_forward_all(const quant::QuantizedGraph& graph,
                                                          const std::vector<std::int16_t>& image);

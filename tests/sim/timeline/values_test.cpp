@@ -17,23 +17,6 @@
 using namespace tilewave;
 using namespace tilewave::sim;
 
-namespace {
-
-std::vector<std::int16_t> naive_outputs(const quant::QuantizedGraph& graph,
-                                        const std::vector<std::int16_t>& images) {
-  const auto size = static_cast<std::size_t>(graph.input().shape.elements());
-  std::vector<std::int16_t> outputs;
-  for (std::size_t at = 0; at < images.size(); at += size) {
-    const std::vector<std::int16_t> image(images.begin() + static_cast<std::ptrdiff_t>(at),
-                                          images.begin() + static_cast<std::ptrdiff_t>(at + size));
-    const auto out = test::naive_forward(graph, image);
-    outputs.insert(outputs.end(), out.begin(), out.end());
-  }
-  return outputs;
-}
-
-}  // namespace
-
 TEST_CASE("outputs of random networks on random chips equal naive loops, bit for bit") {
   REQUIRE(rc::check([] {
     const auto seed = *rc::gen::arbitrary<std::uint64_t>();
@@ -51,7 +34,7 @@ TEST_CASE("outputs of random networks on random chips equal naive loops, bit for
     validate(program, "random");
     const auto inputs = test::random_images(graph, images, seed);
     const RunResult result = make_timeline()->run(chip, program, inputs);
-    RC_ASSERT(result.outputs == naive_outputs(graph, inputs));
+    RC_ASSERT(result.outputs == test::naive_outputs(graph, inputs));
     RC_ASSERT(result.total.classes.total() == result.cycles);
     RunOptions two;
     two.threads = 2;
