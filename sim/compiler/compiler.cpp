@@ -1,12 +1,12 @@
 #include "sim/compiler/compiler.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "base/error.h"
 #include "sim/compiler/buffer_plan.h"
 #include "sim/compiler/emitter.h"
 #include "sim/compiler/lowering.h"
+#include "sim/compiler/spill_plan.h"
 #include "sim/isa/fits.h"
 
 namespace tilewave::sim {
@@ -20,12 +20,10 @@ struct PassPlan {
 
 PassPlan plan_passes(const LoweredNetwork& network, const Chip& chip, std::int64_t batch,
                      bool ping_pong) {
-  const Bytes capacity = std::min<Bytes>(chip.unified_buffer.capacity_kib * 1024,
-                                         std::numeric_limits<std::uint32_t>::max());
   const int bytes = chip.activation_bytes();
   // Every size grows in proportion to the images, and so does the peak.
   const Bytes one = plan_buffer(network, 1, bytes, ping_pong).peak;
-  const std::int64_t most = std::min(batch, capacity / one);
+  const std::int64_t most = std::min(batch, buffer_capacity(chip) / one);
   if (most == 0) return {};
   // As equal as they can be.
   const std::int64_t images = ceil_div(batch, ceil_div(batch, most));
@@ -33,14 +31,11 @@ PassPlan plan_passes(const LoweredNetwork& network, const Chip& chip, std::int64
 }
 
 PassPlan plan_passes(const LoweredNetwork& network, const Chip& chip, std::int64_t batch) {
-  PassPlan plan = plan_passes(network, chip, batch, true);
-  if (plan.images == 0) plan = plan_passes(network, chip, batch, false);
-  if (plan.images > 0) return plan;
-  const Bytes need = plan_buffer(network, 1, chip.activation_bytes(), false).peak;
-  throw InputError(chip.name + ": unified_buffer.capacity_kib",
-                   "is " + std::to_string(chip.unified_buffer.capacity_kib) +
-                       ", too small for one image of the network",
-                   "at least " + std::to_string(ceil_div(need, 1024)));
+  for (const bool ping_pong : {true, false}) {
+    PassPlan plan = plan_passes(network, chip, batch, ping_pong);
+    if (plan.images > 0) return plan;
+  }
+  return {1, plan_spills(network, chip)};
 }
 
 HostTensor host_tensor(const Tensor& tensor) {
@@ -94,6 +89,7 @@ Program compile(const quant::QuantizedGraph& graph, const Chip& chip, std::int64
   program.input = host_tensor(network.tensors.front());
   program.output = host_tensor(network.tensors[static_cast<std::size_t>(network.output)]);
   program.unified_buffer_peak = plan.buffer.peak;
+  program.host_scratch_bytes = plan.buffer.scratch_bytes;
   for (const Step& step : network.steps) {
     program.layers.push_back(describe(step, network, chip, batch));
   }

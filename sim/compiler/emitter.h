@@ -2,7 +2,6 @@
 
 #include <array>
 #include <cstdint>
-#include <map>
 #include <vector>
 
 #include "sim/compiler/buffer_plan.h"
@@ -37,23 +36,50 @@ class Emitter {
   struct TiledStep {
     std::vector<TiledColumns> columns;
   };
+  /// A tensor in the unified buffer: whole, or `rows` of it, of each of the pass's images.
+  struct Operand {
+    int tensor = 0;
+    Layout layout;  ///< of those rows
+    Rows rows;
+    std::int64_t address = 0;
+    std::int64_t images = 1;
+  };
+  /// What is worked on at a time: the whole step, or a band of rows of its output.
+  struct Band {
+    Rows rows;  ///< of the output
+    std::vector<Operand> inputs;
+    Operand output;
+    std::vector<Operand> reads;  ///< the inputs that have to come from the host
+    bool is_first = true;        ///< of the step
+  };
 
   void prepare(std::size_t number);
-  void emit_transfer(const Pass& pass, Opcode opcode, int tensor, const HostTensor& host);
-  void emit_matrix_step(const Pass& pass, std::size_t number, const MatrixStep& work);
+  void emit_bands(const Pass& pass, std::size_t number);
+  void emit_step(std::size_t number, const Band& band);
+  Band whole_band(const Pass& pass, std::size_t number) const;
+  Band make_band(const Pass& pass, std::size_t number, std::int64_t index) const;
+  Operand whole(int id, const Pass& pass) const;
+  HostSpace host_space(Opcode opcode, int id) const;
+  void emit_transfer(const Pass& pass, Opcode opcode, const Operand& operand);
+
+  void emit_matrix_step(const TiledStep& tiled, const MatrixStep& work, const Band& band);
   std::int64_t rows_per_chunk(std::int64_t unit, bool reloads) const;
-  void emit_chunk(const Step& step, const TiledColumns& columns, std::int64_t first,
-                  std::int64_t rows, bool load, const Pass& pass);
-  void emit_add_step(const Pass& pass, const Step& step, const AddStep& work);
-  void emit_pool_step(const Pass& pass, const Step& step, const PoolStep& work);
-  void emit_lookup_step(const Pass& pass, const Step& step, const LookupStep& work);
+  struct Chunk {
+    std::int64_t first = 0;  ///< row of accumulators of the step or band
+    std::int64_t rows = 0;
+    std::int64_t source_first = 0;  ///< output pixel of the setup that it begins with
+    bool load = true;               ///< the column tile's weights are not in the array
+  };
+  void emit_chunk(const TiledColumns& columns, const Band& band, const Chunk& chunk);
+  void emit_add_step(const AddStep& work, const Band& band);
+  void emit_pool_step(const PoolStep& work, const Band& band);
+  void emit_lookup_step(const LookupStep& work, const Band& band);
 
   const Tensor& tensor(int id) const { return network_.tensors[static_cast<std::size_t>(id)]; }
-  std::int64_t address(int id, const Pass& pass) const;
-  std::int64_t plane_address(int id, std::int64_t plane, const Pass& pass) const;
+  bool is_spilled(int id) const { return plan_.spilled[static_cast<std::size_t>(id)]; }
+  /// Where row `row` of the tensor begins in a plane of the operand.
+  std::int64_t row_address(const Operand& operand, std::int64_t plane, std::int64_t row) const;
   void set(ConfigRegister reg, std::uint32_t value);
-  std::uint32_t setup_for(const MatrixStep& work, int input, const ColumnTile& tile,
-                          std::int64_t images);
   std::uint32_t pool_for(const Pool& pool, std::int64_t channels);
 
   const LoweredNetwork& network_;

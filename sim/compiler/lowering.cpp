@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "sim/compiler/bands.h"
+#include "sim/compiler/buffer_plan.h"
 #include "sim/compiler/tiling.h"
 
 namespace tilewave::sim {
@@ -115,8 +117,7 @@ class Lowering {
 
   /// The step for node `id` that makes the tensor of node `made` (a pooling done on the way, or
   /// `id` itself), in planes of `block` channels.
-  void add_step(std::size_t id, std::size_t made,
-                std::variant<MatrixStep, AddStep, PoolStep, LookupStep> work, std::int64_t block) {
+  void add_step(std::size_t id, std::size_t made, Work work, std::int64_t block) {
     const quant::QNode& node = graph_.nodes[id];
     const quant::QNode& result = graph_.nodes[made];
     const int number = static_cast<int>(network_.steps.size());
@@ -143,7 +144,8 @@ class Lowering {
     const std::vector<std::size_t>& readers = readers_[id];
     if (readers.size() == 1 && is_pool(graph_.nodes[readers.front()])) {
       step.pool = make_pool(graph_.nodes[readers.front()], step.output);
-      if (rows_per_unit(step) <= chip_.accumulators.depth) {
+      if (rows_per_unit(step) <= chip_.accumulators.depth &&
+          fits_with_pooling(input_layout(graph_.nodes[id]).shape, step)) {
         made = readers.front();
       } else {
         step.pool.reset();
@@ -151,6 +153,18 @@ class Lowering {
     }
     const std::int64_t block = column_block(step, chip_.array);
     add_step(id, made, std::move(step), block);
+  }
+
+  /// Whether there is room for the smallest part of the step's tensors that it can work on; or no
+  /// more room is needed with the pooling on the way than with one after the other.
+  bool fits_with_pooling(const models::Shape& input, const MatrixStep& step) const {
+    const Pool& pool = *step.pool;
+    const std::int64_t together = smallest_band_elements(input, pool.output, step);
+    if (together * chip_.activation_bytes() <= buffer_capacity(chip_)) return true;
+    MatrixStep alone = step;
+    alone.pool.reset();
+    return together <= std::max(smallest_band_elements(input, step.output, alone),
+                                smallest_band_elements(step.output, pool.output, PoolStep{pool}));
   }
 
   void add_add_step(std::size_t id, const quant::QAdd& add) {

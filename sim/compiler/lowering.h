@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "quant/quantized_graph.h"
@@ -41,12 +42,14 @@ struct LookupStep {
   const quant::QLookup* lookup = nullptr;
 };
 
+using Work = std::variant<MatrixStep, AddStep, PoolStep, LookupStep>;
+
 struct Step {
   std::string name;
   std::string operation;
   std::vector<int> inputs;  ///< tensors
   int output = 0;
-  std::variant<MatrixStep, AddStep, PoolStep, LookupStep> work;
+  Work work;
 };
 
 /// The network as what the chip does, in order. Points into the QuantizedGraph.

@@ -10,11 +10,6 @@ std::int64_t out_channels(const MatrixStep& step) {
   return static_cast<std::int64_t>(step.bias->size());
 }
 
-/// Contraction length of one output channel.
-std::int64_t contraction(const MatrixStep& step) {
-  return static_cast<std::int64_t>(step.weight->size()) / out_channels(step);
-}
-
 /// Groups that share a tile.
 std::int64_t groups_per_tile(const MatrixStep& step, const Array& array) {
   const std::int64_t outputs = out_channels(step) / step.groups;
@@ -36,6 +31,10 @@ std::int16_t weight_at(const MatrixStep& step, std::int64_t in_channels, const C
 }
 
 }  // namespace
+
+std::int64_t contraction(const MatrixStep& step) {
+  return static_cast<std::int64_t>(step.weight->size()) / out_channels(step);
+}
 
 std::int64_t column_block(const MatrixStep& step, const Array& array) {
   if (step.groups == 1) return array.cols;

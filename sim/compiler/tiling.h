@@ -24,6 +24,9 @@ struct ColumnTile {
   std::vector<RowTile> row_tiles;  ///< in increasing k
 };
 
+/// Contraction length of one output channel.
+std::int64_t contraction(const MatrixStep& step);
+
 /// Channels that a plane of the step's output holds: the width of its column tiles.
 std::int64_t column_block(const MatrixStep& step, const Array& array);
 

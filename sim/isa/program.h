@@ -114,6 +114,8 @@ struct Layer {
   std::int64_t m = 0, n = 0, k = 0, groups = 1;
   std::int64_t tiles = 0;      ///< weight tiles read per launch
   Bytes compulsory_bytes = 0;  ///< of weights, input and output, per launch
+  std::int64_t bands = 1;      ///< of rows that each image is worked on in, for lack of room
+  Bytes spilled_bytes = 0;     ///< to and from the host's scratch space, per launch
   bool operator==(const Layer&) const = default;
 
   std::int64_t macs() const { return m * n * k * groups; }

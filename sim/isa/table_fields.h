@@ -76,6 +76,8 @@ void fields(auto& visit, Is<Layer> auto& l) {
   visit("groups", l.groups);
   visit("tiles", l.tiles);
   visit("compulsory_bytes", l.compulsory_bytes);
+  visit("bands", l.bands);
+  visit("spilled_bytes", l.spilled_bytes);
 }
 
 void fields(auto& visit, Is<models::Window> auto& w) {

@@ -192,6 +192,8 @@ void check_layer(const Layer& layer, const Where& where) {
   check_range(layer.groups, 1, kMaxSize, "groups", where);
   check_range(layer.tiles, 0, kMaxSize, "tiles", where);
   check_range(layer.compulsory_bytes, 0, kMaxHostBytes, "compulsory_bytes", where);
+  check_range(layer.bands, 1, kMaxSize, "bands", where);
+  check_range(layer.spilled_bytes, 0, kMaxHostBytes, "spilled_bytes", where);
   // Times a batch and a number of launches it still has to fit 64 bits.
   if (!checked_product({layer.m, layer.n, layer.k, layer.groups}, kMaxHostBytes)) {
     throw InputError(where(), "m * n * k * groups is too large",

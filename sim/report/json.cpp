@@ -63,10 +63,16 @@ void put_figures(Json& json, const Chip& chip, const RunCounters& counters) {
 }
 
 Json layer_json(const Chip& chip, const Layer& layer, const RunCounters& counters) {
-  Json json = {{"name", layer.name},   {"op", layer.operation},
-               {"m", layer.m},         {"n", layer.n},
-               {"k", layer.k},         {"groups", layer.groups},
-               {"tiles", layer.tiles}, {"cycles", counters.classes.total()}};
+  Json json = {{"name", layer.name},
+               {"op", layer.operation},
+               {"m", layer.m},
+               {"n", layer.n},
+               {"k", layer.k},
+               {"groups", layer.groups},
+               {"tiles", layer.tiles},
+               {"bands", layer.bands},
+               {"spilled_bytes", layer.spilled_bytes},
+               {"cycles", counters.classes.total()}};
   put_figures(json, chip, counters);
   return json;
 }

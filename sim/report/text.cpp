@@ -166,6 +166,41 @@ std::string bytes_text(Bytes bytes) {
   return with_prefix(static_cast<double>(bytes), "B");
 }
 
+/// What did not fit the unified buffer: how many layers, with the names of the first.
+std::string named_layers(const Report& r, bool (*is_meant)(const Layer&)) {
+  constexpr std::size_t kNames = 2;
+  std::size_t count = 0;
+  std::string names;
+  for (const Layer& layer : r.layers) {
+    if (!is_meant(layer)) continue;
+    if (count < kNames) names += (count == 0 ? "" : ", ") + shortened(layer.name, 12);
+    ++count;
+  }
+  if (count > kNames) names += ", ...";
+  return fmt::format("{} layer{} ({})", count, count == 1 ? "" : "s", names);
+}
+
+std::string split_lines(const Report& r, const Style& style) {
+  Bytes spilled = 0;
+  std::int64_t bands = 1;
+  for (const Layer& layer : r.layers) {
+    spilled += layer.spilled_bytes;
+    bands = std::max(bands, layer.bands);
+  }
+  std::string text;
+  if (bands > 1) {
+    text += label(style, "split") +
+            fmt::format("into up to {} bands of rows an image: {}\n", grouped(bands),
+                        named_layers(r, [](const Layer& layer) { return layer.bands > 1; }));
+  }
+  if (spilled > 0) {
+    text += label(style, "spilled") +
+            fmt::format("to the host and back: {} a launch: {}\n", bytes_text(spilled),
+                        named_layers(r, [](const Layer& l) { return l.spilled_bytes > 0; }));
+  }
+  return text;
+}
+
 std::string byte_lines(const Report& r, const Style& style) {
   const BytesMoved& b = r.result.total.bytes;
   return label(style, "bytes") +
@@ -230,7 +265,8 @@ std::string host_line(const Report& r, const Style& style) {
 std::string to_text(const Report& report, const Style& style) {
   return what_ran(report, style) + accuracy_line(report, style) + speed_lines(report, style) +
          "\n" + class_lines(report, style) + "\n" + layer_lines(report, style) + "\n" +
-         byte_lines(report, style) + energy_lines(report, style) + host_line(report, style);
+         split_lines(report, style) + byte_lines(report, style) + energy_lines(report, style) +
+         host_line(report, style);
 }
 
 }  // namespace tilewave::sim

@@ -95,6 +95,19 @@ TEST_CASE("the result file has the documented keys in order") {
                                          "host"});
 }
 
+TEST_CASE("what did not fit the unified buffer is said, and only then") {
+  Report report = sample::report();
+  CHECK(to_text(report, Style{}).find("split") == std::string::npos);
+  CHECK(to_text(report, Style{}).find("spilled") == std::string::npos);
+  report.layers[1].bands = 3;
+  report.layers[1].spilled_bytes = 2048;
+  const std::string text = to_text(report, Style{});
+  CHECK(text.find("split     into up to 3 bands of rows an image: 1 layer (second)\n") !=
+        std::string::npos);
+  CHECK(text.find("spilled   to the host and back: 2.05 kB a launch: 1 layer (second)\n") !=
+        std::string::npos);
+}
+
 TEST_CASE("the result file's figures are the run's") {
   const auto json = nlohmann::json::parse(to_json(sample::report()));
   CHECK(json["schema_version"] == 1);
@@ -125,6 +138,8 @@ TEST_CASE("the result file's figures are the run's") {
   CHECK(second["n"] == 2);
   CHECK(second["k"] == 15);
   CHECK(second["tiles"] == 4);
+  CHECK(second["bands"] == 1);
+  CHECK(second["spilled_bytes"] == 0);
   CHECK(second["cycles"] == 141);
   CHECK(second["bytes"]["host_out"] == 8);
   CHECK(json["host"]["threads"] == 2);
