@@ -152,7 +152,11 @@ TEST_CASE("a larger buffer means no more passes and work, and is slower only wit
     any.chip.unified_buffer.capacity_kib = *rc::gen::inRange(1, 5);
     Chip larger = any.chip;
     larger.unified_buffer.capacity_kib += *rc::gen::inRange(1, 8);
-    const std::int64_t before = transfers_in(any.compiled(any.chip));
+    const Program program = any.compiled(any.chip);
+    const bool is_cut =
+        std::ranges::any_of(program.layers, [](const Layer& l) { return l.bands > 1; });
+    if (is_cut || program.host_scratch_bytes > 0) RC_DISCARD("one image does not fit: spill_test");
+    const std::int64_t before = transfers_in(program);
     const std::int64_t after = transfers_in(any.compiled(larger));
     const RunResult small = any.timed(any.chip);
     const RunResult large = any.timed(larger);
