@@ -9,6 +9,9 @@
 namespace tilewave::sim {
 namespace {
 
+/// Each row with a gap after it is an access of its own to keep track of.
+constexpr std::int64_t kMostStridedRows = std::int64_t{1} << 20;
+
 /// Rows of an image that windows at output rows [y_first, y_last] touch with their kernel rows
 /// [kernel_first, kernel_last]; empty if all of them are padding.
 Span input_rows(const models::Window& window, std::int64_t height, std::int64_t y_first,
@@ -44,18 +47,6 @@ Span input_pixels(const models::Window& window, const models::Shape& input,
   return {image_rows.begin * input.width, image_rows.end * input.width};
 }
 
-/// `rows` rows of `row_bytes` bytes, `stride` bytes apart.
-void add_rows(std::vector<Span>& spans, std::int64_t base, std::int64_t rows,
-              std::int64_t row_bytes, std::int64_t stride) {
-  if (stride == row_bytes || rows == 1) {
-    spans.push_back({base, base + rows * row_bytes});
-    return;
-  }
-  for (std::int64_t row = 0; row < rows; ++row) {
-    spans.push_back({base + row * stride, base + row * stride + row_bytes});
-  }
-}
-
 class Decoder {
  public:
   Decoder(const Program& program, int parity)
@@ -82,7 +73,8 @@ class Decoder {
   /// The address in this launch: the halves of the ping-pong window change places.
   std::uint32_t address(std::uint32_t address) const {
     const auto& window = program_.ping_pong;
-    if (parity_ == 0 || address < window.base || address - window.base >= 2 * window.half) {
+    if (parity_ == 0 || address < window.base ||
+        address - window.base >= 2 * std::int64_t{window.half}) {
       return address;
     }
     return address - window.base < window.half ? address + window.half : address - window.half;
@@ -130,11 +122,29 @@ class Decoder {
     return op;
   }
 
+  /// `rows` rows of `row_bytes` bytes, `stride` bytes apart.
+  void add_rows(const Operation& op, std::vector<Span>& spans, std::int64_t base, std::int64_t rows,
+                std::int64_t row_bytes, std::int64_t stride) const {
+    if (stride == row_bytes || rows == 1) {
+      spans.push_back({base, base + rows * row_bytes});
+      return;
+    }
+    if (rows > kMostStridedRows) {
+      throw InputError(program_.name + ": instruction " + std::to_string(op.index) + " (" +
+                           mnemonic(op.instruction.opcode) + ")",
+                       "has " + std::to_string(rows) + " rows with gaps between them",
+                       "at most " + std::to_string(kMostStridedRows));
+    }
+    for (std::int64_t row = 0; row < rows; ++row) {
+      spans.push_back({base + row * stride, base + row * stride + row_bytes});
+    }
+  }
+
   void decode_transfer(Operation& op) const {
     const Instruction& i = op.instruction;
     op.rows_in = i.rows;
     const bool in = i.opcode == Opcode::read_host;
-    add_rows(in ? op.writes : op.reads, i.unified_buffer, i.rows, i.row_bytes, i.stride_b);
+    add_rows(op, in ? op.writes : op.reads, i.unified_buffer, i.rows, i.row_bytes, i.stride_b);
     if (!in) op.bytes_in = std::int64_t{i.rows} * i.row_bytes;
     if (i.space == HostSpace::scratch) {
       const auto begin = static_cast<std::int64_t>(i.host);
@@ -212,9 +222,10 @@ class Decoder {
     op.rows_in = i.rows;
     op.row_elements = op.add->width;
     const std::int64_t width = op.add->width * element_bytes_;
-    add_rows(op.reads, i.unified_buffer, i.rows, width, op.add->a_stride * element_bytes_);
-    add_rows(op.reads, i.source_b, i.rows, width, op.add->b_stride * element_bytes_);
-    add_rows(op.writes, i.destination, i.rows, width, op.add->destination_stride * element_bytes_);
+    add_rows(op, op.reads, i.unified_buffer, i.rows, width, op.add->a_stride * element_bytes_);
+    add_rows(op, op.reads, i.source_b, i.rows, width, op.add->b_stride * element_bytes_);
+    add_rows(op, op.writes, i.destination, i.rows, width,
+             op.add->destination_stride * element_bytes_);
     op.bytes_in = 2 * op.rows_in * width;
   }
 
@@ -238,8 +249,8 @@ class Decoder {
     op.table = selected(ConfigRegister::table, program_.tables);
     op.rows_in = i.rows;
     op.row_elements = i.row_bytes / element_bytes_;
-    add_rows(op.reads, i.unified_buffer, i.rows, i.row_bytes, i.row_bytes);
-    add_rows(op.writes, i.destination, i.rows, i.row_bytes, i.row_bytes);
+    add_rows(op, op.reads, i.unified_buffer, i.rows, i.row_bytes, i.row_bytes);
+    add_rows(op, op.writes, i.destination, i.rows, i.row_bytes, i.row_bytes);
     op.bytes_in = op.rows_in * i.row_bytes;
   }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -39,6 +40,9 @@ struct Operation {
   Bytes bytes_in = 0;             ///< read from the unified buffer
   Bytes bytes_out = 0;            ///< written to it
 };
+
+/// Both, by parity.
+using DecodedLaunches = std::array<std::vector<Operation>, 2>;
 
 /// A program decoded for launches of one parity (0: even, 1: odd, see Program::ping_pong).
 /// The program must be valid and outlive the result.

@@ -8,33 +8,49 @@
 namespace tilewave::sim {
 namespace {
 
-void check_limit(const std::string& where, const std::string& what, std::int64_t value,
-                 const std::string& key, std::int64_t limit) {
-  if (value <= limit) return;
-  throw InputError(where, what + " " + std::to_string(value) + " is more than the chip has",
-                   key + " allows " + std::to_string(limit));
+[[noreturn]] void too_much(const std::string& where, const char* what, std::int64_t value,
+                           const char* key, std::int64_t limit) {
+  throw InputError(where,
+                   std::string(what) + " " + std::to_string(value) + " is more than the chip has",
+                   std::string(key) + " allows " + std::to_string(limit));
 }
 
-void check_operation(const Chip& chip, const Program& program, const Operation& op) {
-  const std::string where = program.name + ": instruction " + std::to_string(op.index) + " (" +
-                            mnemonic(op.instruction.opcode) + ")";
-  for (const auto* spans : {&op.reads, &op.writes}) {
-    for (const Span& span : *spans) {
-      check_limit(where, "unified buffer address", span.end, "unified_buffer.capacity_kib",
-                  chip.unified_buffer.capacity_kib * 1024);
+/// Messages are put together only when they are needed: programs have millions of instructions.
+class OperationCheck {
+ public:
+  OperationCheck(const Chip& chip, const Program& program, const Operation& op)
+      : chip_(chip), program_(program), op_(op) {}
+
+  void run() const {
+    for (const auto* spans : {&op_.reads, &op_.writes}) {
+      for (const Span& span : *spans) {
+        check("unified buffer address", span.end, "unified_buffer.capacity_kib",
+              chip_.unified_buffer.capacity_kib * 1024);
+      }
+    }
+    check("accumulator row", op_.accumulators.end, "accumulators.depth", chip_.accumulators.depth);
+    if (op_.tile != nullptr) {
+      check("tile height", op_.tile->rows, "array.rows", chip_.array.rows);
+      check("tile width", op_.tile->cols, "array.cols", chip_.array.cols);
+    }
+    if (op_.columns != nullptr) {
+      check("number of columns", static_cast<std::int64_t>(op_.columns->bias.size()), "array.cols",
+            chip_.array.cols);
     }
   }
-  check_limit(where, "accumulator row", op.accumulators.end, "accumulators.depth",
-              chip.accumulators.depth);
-  if (op.tile != nullptr) {
-    check_limit(where, "tile height", op.tile->rows, "array.rows", chip.array.rows);
-    check_limit(where, "tile width", op.tile->cols, "array.cols", chip.array.cols);
+
+ private:
+  void check(const char* what, std::int64_t value, const char* key, std::int64_t limit) const {
+    if (value <= limit) return;
+    too_much(program_.name + ": instruction " + std::to_string(op_.index) + " (" +
+                 mnemonic(op_.instruction.opcode) + ")",
+             what, value, key, limit);
   }
-  if (op.columns != nullptr) {
-    check_limit(where, "number of columns", static_cast<std::int64_t>(op.columns->bias.size()),
-                "array.cols", chip.array.cols);
-  }
-}
+
+  const Chip& chip_;
+  const Program& program_;
+  const Operation& op_;
+};
 
 void check_bits(const Program& program, const std::string& what, int program_bits, int chip_bits) {
   if (program_bits == chip_bits) return;
@@ -47,18 +63,23 @@ void check_bits(const Program& program, const std::string& what, int program_bit
 
 }  // namespace
 
-void check_fits(const Chip& chip, const Program& program) {
+void check_fits(const Chip& chip, const Program& program, const DecodedLaunches& launches) {
   check_bits(program, "activation", program.activation_format.bits, chip.precision.activation_bits);
   check_bits(program, "weight", program.weight_format.bits, chip.precision.weight_bits);
   Bytes weights = 0;
   for (const Tile& tile : program.tiles) weights += chip.tile_bytes(tile.rows, tile.cols);
-  check_limit(program.name, "weight memory use in bytes of", weights, "weight_memory.capacity_mib",
-              chip.weight_memory.capacity_mib * 1024 * 1024);
-  for (const int parity : {0, 1}) {
-    for (const Operation& op : decode_program(program, parity)) {
-      check_operation(chip, program, op);
-    }
+  const Bytes capacity = chip.weight_memory.capacity_mib * 1024 * 1024;
+  if (weights > capacity) {
+    too_much(program.name, "weight memory use in bytes of", weights, "weight_memory.capacity_mib",
+             capacity);
   }
+  for (const auto& launch : launches) {
+    for (const Operation& op : launch) OperationCheck(chip, program, op).run();
+  }
+}
+
+void check_fits(const Chip& chip, const Program& program) {
+  check_fits(chip, program, {decode_program(program, 0), decode_program(program, 1)});
 }
 
 }  // namespace tilewave::sim

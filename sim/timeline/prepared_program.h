@@ -23,8 +23,8 @@ struct PreparedProgram {
 
   const Chip* chip;
   const Program* program;
-  std::array<std::vector<Operation>, 2> operations;  ///< by launch parity
-  std::vector<GatherPlan> plans;                     ///< by instruction; of matmuls only
+  DecodedLaunches operations;     ///< by launch parity
+  std::vector<GatherPlan> plans;  ///< by instruction; of matmuls only
   std::int64_t buffer_elements = 0;
   std::int64_t accumulator_rows = 0;
   std::int64_t sums_stride = 0;  ///< columns kept per accumulator row

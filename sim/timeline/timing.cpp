@@ -17,7 +17,7 @@ Timing::Timing(const Chip& chip, const Program& program, bool trace)
       host_latency_(chip.latency_cycles(chip.host_link.latency_us * 1000)),
       fifo_places_(static_cast<std::size_t>(chip.weight_memory.fifo_tiles), Cycles{0}),
       drain_layer_(operations_[0].back().layer) {
-  check_fits(chip, program);
+  check_fits(chip, program, operations_);
   result_.layers.resize(program.layers.size());
 }
 

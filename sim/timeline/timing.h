@@ -78,7 +78,7 @@ class Timing {
   const Chip& chip_;
   const Program& program_;
   bool keep_trace_;
-  std::array<std::vector<Operation>, 2> operations_;  ///< by launch parity
+  DecodedLaunches operations_;  ///< by launch parity
 
   // Constants of the chip, in cycles.
   Cycles shift_cycles_, fetch_latency_, host_latency_;
