@@ -98,8 +98,8 @@ void Timing::note_start(Unit unit, Cycles start) {
 }
 
 void Timing::record(Unit unit, const Operation& op, Cycles start, Cycles end, Cycles done) {
-  if (unit != Unit::weight_shift) note_start(unit, start);
-  if (unit != Unit::weight_memory) all_done_ = std::max(all_done_, done);
+  note_start(unit, start);
+  all_done_ = std::max(all_done_, done);
   result_.cycles = std::max(result_.cycles, done);
   if (keep_trace_) result_.trace.push_back({unit, launch_, op.index, start, end, done});
 }
