@@ -130,11 +130,12 @@ void Timing::transfer(const Operation& op) {
   const Bytes bytes = in ? op.bytes_out : op.bytes_in;
   UnitState& state = units_[static_cast<std::size_t>(unit)];
 
-  RangeTracker::Ready ready = buffer_ready(op, spans);
-  host_scratch_.query(op.host_scratch, ready);
-  Cycles start = std::max({issue(unit, op), state.free, ready.host, ready.activation});
-  if (in) start = std::max(start, ready.read);
-  if (!in && op.host_scratch.size() > 0) start = std::max(start, ready.read);
+  const RangeTracker::Ready buffer = buffer_ready(op, spans);
+  RangeTracker::Ready scratch;
+  host_scratch_.query(op.host_scratch, scratch);
+  const Cycles readers = in ? buffer.read : scratch.read;
+  const Cycles start = std::max(
+      {issue(unit, op), state.free, buffer.host, buffer.activation, scratch.host, readers});
   const Cycles done = start + host_latency_ +
                       std::max(chip_.transfer_cycles(bytes, chip_.host_link.bandwidth),
                                ceil_div(bytes, chip_.unified_buffer.row_bytes));
