@@ -119,4 +119,12 @@ class Engine {
 
 std::unique_ptr<Engine> make_timeline();
 
+/// How the SystemC engine models the array.
+enum class MatrixUnit : std::uint8_t {
+  tile,  ///< a whole multiply per event
+  pe     ///< the registers of every processing element, each clock
+};
+/// Throws InputError if this build has no SystemC.
+std::unique_ptr<Engine> make_systemc(MatrixUnit matrix_unit);
+
 }  // namespace tilewave::sim

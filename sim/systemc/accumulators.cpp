@@ -1,0 +1,54 @@
+#include "sim/systemc/accumulators.h"
+
+#include <algorithm>
+#include <string>
+
+#include "base/error.h"
+#include "sim/timeline/accumulate.h"
+
+namespace tilewave::sim::systemc {
+
+Accumulators::Accumulators(const sc_core::sc_module_name& name, Shared& shared, std::int64_t rows)
+    : sc_core::sc_module(name), shared_(shared), columns_(shared.chip.array.cols) {
+  if (!shared.with_values) return;
+  entries_.resize(static_cast<std::size_t>(rows * columns_));
+  columns_written_.resize(static_cast<std::size_t>(rows));
+}
+
+std::int32_t Accumulators::narrow(std::int64_t value) const {
+  const Precision& precision = shared_.chip.precision;
+  return precision.overflow == Overflow::saturate ? saturate(value, precision.accumulator_bits)
+                                                  : wrap(value, precision.accumulator_bits);
+}
+
+void Accumulators::begin_row(const Operation& multiply, std::int64_t row) {
+  const Bytes bytes = multiply.tile->cols * shared_.chip.accumulator_bytes();
+  BytesMoved& moved = shared_.recorder.counters(multiply).bytes;
+  moved.accumulator_write += bytes;
+  if (multiply.instruction.accumulate) moved.accumulator_read += bytes;
+  if (!shared_.with_values || multiply.instruction.accumulate) return;
+  columns_written_[static_cast<std::size_t>(row)] = std::max<std::int64_t>(
+      multiply.tile->cols, static_cast<std::int64_t>(multiply.columns->bias.size()));
+}
+
+void Accumulators::add(const Operation& multiply, std::int64_t row, std::int64_t column,
+                       std::int32_t sum) {
+  std::int32_t& entry = entries_[static_cast<std::size_t>(row * columns_ + column)];
+  if (!multiply.instruction.accumulate) {
+    const auto& bias = multiply.columns->bias;
+    const auto n = static_cast<std::size_t>(column);
+    entry = n < bias.size() ? narrow(bias[n]) : 0;
+  }
+  entry = narrow(std::int64_t{entry} + sum);
+}
+
+const std::int32_t* Accumulators::read(const Operation& activate, std::int64_t row) {
+  if (columns_written_[static_cast<std::size_t>(row)] < activate.row_elements) {
+    throw InputError(
+        shared_.program.name + ": instruction " + std::to_string(activate.index) + " (activate)",
+        "reads more columns than were written to its accumulator rows");
+  }
+  return entries_.data() + row * columns_;
+}
+
+}  // namespace tilewave::sim::systemc

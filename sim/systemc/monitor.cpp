@@ -1,0 +1,85 @@
+#include "sim/systemc/monitor.h"
+
+namespace tilewave::sim::systemc {
+
+Monitor::Monitor(const sc_core::sc_module_name& name, Shared& shared,
+                 const InstructionStream& stream, Scoreboard& scoreboard,
+                 const Sequencer& sequencer, const WeightFifo& fifo, const MatrixUnitBase& matrix)
+    : Block(name, shared),
+      stream_(stream),
+      scoreboard_(scoreboard),
+      sequencer_(sequencer),
+      fifo_(fifo),
+      matrix_(matrix) {
+  sensitive << scoreboard.changed << sequencer.passed << fifo.changed << matrix.changed;
+  SC_METHOD(look);
+  dont_initialize();
+  sensitive << look_event_;
+}
+
+void Monitor::step() {
+  look_event_.notify(half_cycle());
+}
+
+void Monitor::look() {
+  guarded([this] {
+    const auto next = stream_.multiply(matrix_.multiplies_started());
+    const bool is_last = !matrix_.entering() && !next;
+    if (is_last && state_ == State::drain) return;
+    count_until(current_cycle());
+    if (matrix_.entering()) {
+      state_ = State::active;
+      layer_ = matrix_.entering()->operation->layer;
+    } else if (next) {
+      state_ = State::waiting;
+      look_at_next_multiply(*next);
+    } else {
+      state_ = State::drain;  // of the layer of the last multiply
+    }
+  });
+}
+
+void Monitor::look_at_next_multiply(std::int64_t sequence) {
+  scoreboard_.enter_through(sequence);
+  const Operation& op = *stream_.at(sequence).operation;
+  layer_ = op.layer;
+  const std::int64_t tile = matrix_.tiles_used();
+  const bool swaps = op.instruction.next_tile;
+  is_unmet_[weight] = swaps && fifo_.arrived() <= tile;
+  is_unmet_[shift] = swaps && matrix_.tiles_shifted() <= tile;
+  is_unmet_[input] = scoreboard_.waits_for(sequence, Scoreboard::Reason::host);
+  is_unmet_[raw] = scoreboard_.waits_for(sequence, Scoreboard::Reason::activation) ||
+                   !sequencer_.has_passed_sync(stream_.sync_before(sequence));
+  is_unmet_[accumulator] = scoreboard_.waits_for(sequence, Scoreboard::Reason::accumulator);
+}
+
+void Monitor::count_until(Cycles cycle) {
+  const Cycles cycles = cycle - since_;
+  since_ = cycle;
+  RunCounters& counters = shared_.recorder.counters(layer_);
+  CycleClasses& classes = counters.classes;
+  if (state_ == State::active) classes.active += cycles;
+  if (state_ == State::drain) classes.drain += cycles;
+  if (state_ != State::waiting) return;
+  const std::array<Cycles*, kConditions> exclusive = {&classes.weight_stall, &classes.weight_shift,
+                                                      &classes.input_stall, &classes.raw_stall,
+                                                      &classes.accumulator_stall};
+  Waiting& waiting = counters.waiting;
+  const std::array<Cycles*, kConditions> every = {&waiting.weight_stall, &waiting.weight_shift,
+                                                  &waiting.input_stall, &waiting.raw_stall,
+                                                  &waiting.accumulator_stall};
+  bool is_charged = false;
+  for (std::size_t i = 0; i < kConditions; ++i) {
+    if (!is_unmet_[i]) continue;
+    *every[i] += cycles;
+    if (!is_charged) *exclusive[i] += cycles;
+    is_charged = true;
+  }
+  if (!is_charged) classes.idle += cycles;
+}
+
+void Monitor::finish() {
+  count_until(shared_.recorder.cycles());
+}
+
+}  // namespace tilewave::sim::systemc

@@ -1,0 +1,155 @@
+#include "sim/systemc/pe_array.h"
+
+#include <algorithm>
+
+namespace tilewave::sim::systemc {
+
+PeArray::PeArray(const Chip& chip, const Program& program)
+    : program_(program),
+      rows_(chip.array.rows),
+      cols_(chip.array.cols),
+      rows_per_cycle_(chip.array.weight_rows_per_cycle),
+      double_buffered_(chip.array.double_buffered_weights),
+      activation_bytes_(chip.activation_bytes()),
+      weight_bytes_(chip.weight_bytes()),
+      adders_{chip.precision.accumulator_bits, chip.precision.overflow == Overflow::saturate},
+      zeros_(static_cast<std::size_t>(cols_)),
+      depth_(rows_ + cols_),
+      entries_(static_cast<std::size_t>(depth_)),
+      skew_(static_cast<std::size_t>(rows_ * rows_)),
+      left_(static_cast<std::size_t>(rows_)) {
+  const auto size = static_cast<std::size_t>(rows_ * cols_);
+  activation_.resize(size);
+  weight_.resize(size);
+  if (double_buffered_) shadow_.resize(size);
+  psum_.resize(size);
+  if (chip.passes() == 1) return;
+  product_.resize(size);
+  pass_control_.resize(static_cast<std::size_t>(5 * depth_));
+}
+
+void PeArray::begin_shift_in(const Tile& tile) {
+  shifts_.push_back({&tile, clock_ + 1});
+}
+
+void PeArray::begin_swap() {
+  if (double_buffered_) swaps_.push_back(clock_ + 1);
+}
+
+void PeArray::clock(const Entry& entry, const std::vector<std::int16_t>& row) {
+  ++clock_;
+  enter(entry, row);
+  swap_planes();
+  shift_in_weights();
+  skew_rows();
+  multiply_and_add();
+  if (leaving(cols_ - 1).multiply != nullptr && leaving(cols_ - 1).is_last_pass) --rows_inside_;
+}
+
+void PeArray::enter(const Entry& entry, const std::vector<std::int16_t>& row) {
+  entries_[static_cast<std::size_t>(clock_ % depth_)] = entry;
+  std::int16_t* lines = skew_.data() + clock_ % rows_ * rows_;
+  std::fill(lines, lines + rows_, std::int16_t{0});
+  if (entry.multiply == nullptr) return;
+  if (entry.is_last_pass) ++rows_inside_;
+  const bool takes_bytes = activation_bytes_ == 2;
+  const bool is_high = entry.pass % 2 == 1;
+  for (std::size_t k = 0; k < static_cast<std::size_t>(entry.multiply->tile->rows); ++k) {
+    const std::int16_t value = row[k];
+    const int byte = is_high ? value >> 8 : value & 0xff;
+    lines[k] = takes_bytes ? static_cast<std::int16_t>(byte) : value;
+  }
+}
+
+void PeArray::swap_planes() {
+  for (const std::int64_t begin : swaps_) {
+    const std::int64_t age = clock_ - begin;
+    const std::int64_t last = std::min(rows_ - 1, age);
+    for (std::int64_t row = std::max<std::int64_t>(0, age - cols_ + 1); row <= last; ++row) {
+      const auto pe = static_cast<std::size_t>(row * cols_ + age - row);
+      weight_[pe] = shadow_[pe];
+    }
+  }
+  while (!swaps_.empty() && clock_ - swaps_.front() >= rows_ + cols_ - 2) swaps_.pop_front();
+}
+
+std::int16_t PeArray::weight_of(const Tile& tile, std::int64_t row, std::int64_t column) const {
+  if (row >= tile.rows || column >= tile.cols) return 0;
+  return program_.weights[static_cast<std::size_t>(tile.offset + row * tile.cols + column)];
+}
+
+void PeArray::shift_in_weights() {
+  for (const ShiftIn& shift : shifts_) {
+    if (rows_per_cycle_ == 1) {
+      shift_chain(shift, clock_ - shift.begin);
+    } else {
+      shift_lanes(shift, clock_ - shift.begin);
+    }
+  }
+  const std::int64_t last = (rows_ - 1) / rows_per_cycle_ + rows_ - 1 + cols_ - 1;
+  while (!shifts_.empty() && clock_ - shifts_.front().begin >= last) shifts_.pop_front();
+}
+
+/// The shadow plane is a chain down each column. The last row of the tile enters first. A PE takes
+/// part from the cycle in which the wavefront has passed it, since before that it still holds the
+/// weight that is to be swapped in, and for as many cycles as rows are to go through it.
+void PeArray::shift_chain(const ShiftIn& shift, std::int64_t age) {
+  const std::int64_t first = std::max<std::int64_t>(0, age - rows_ + 1);
+  std::int16_t* const plane = shadow();
+  for (std::int64_t row = std::min(rows_ - 1, age); row > 0; --row) {
+    const std::int64_t end = std::min(cols_, age - row + 1);
+    if (first >= end) continue;
+    std::int16_t* to = plane + row * cols_;
+    std::copy(to - cols_ + first, to - cols_ + end, to + first);
+  }
+  for (std::int64_t column = first; column < std::min(cols_, age + 1); ++column) {
+    plane[column] = weight_of(*shift.tile, rows_ - 1 - (age - column), column);
+  }
+}
+
+/// Several rows per cycle overtake the wavefront, so they cannot all wait in the shadow plane:
+/// they travel down beside it, with the wavefront, and each row of PEs catches its own.
+void PeArray::shift_lanes(const ShiftIn& shift, std::int64_t age) {
+  std::int16_t* const plane = shadow();
+  for (std::int64_t row = 0; row < rows_; ++row) {
+    const std::int64_t column = age - row / rows_per_cycle_ - row;
+    if (column < 0 || column >= cols_) continue;
+    plane[row * cols_ + column] = weight_of(*shift.tile, row, column);
+  }
+}
+
+/// Row r of the array gets what entered r cycles ago.
+void PeArray::skew_rows() {
+  for (std::int64_t row = 0; row < rows_; ++row) {
+    const std::int64_t line = (clock_ - row + rows_) % rows_;
+    left_[static_cast<std::size_t>(row)] = skew_[static_cast<std::size_t>(line * rows_ + row)];
+  }
+}
+
+void PeArray::multiply_and_add() {
+  const PeRegisters registers{
+      rows_,          cols_,        activation_.data(),
+      weight_.data(), psum_.data(), product_.empty() ? nullptr : product_.data(),
+      left_.data(),   zeros_.data()};
+  if (product_.empty()) {
+    clock_array(registers, adders_);
+    return;
+  }
+  std::int32_t* const control = pass_control_.data();
+  for (std::int64_t age = 0; age < depth_ - 1; ++age) {
+    const Entry& entry = entered(age);
+    const int activation_byte = activation_bytes_ == 2 ? entry.pass % 2 : 0;
+    const int weight_byte = weight_bytes_ == 2 ? entry.pass / activation_bytes_ : 0;
+    const bool takes_low_byte = weight_bytes_ == 2 && weight_byte == 0;
+    control[age] = 8 * weight_byte;
+    control[depth_ + age] = takes_low_byte ? 0xff : -1;
+    control[2 * depth_ + age] = 8 * (activation_byte + weight_byte);
+    control[3 * depth_ + age] = entry.pass == 0 ? 0 : -1;
+    control[4 * depth_ + age] = entry.multiply != nullptr && entry.is_last_pass ? -1 : 0;
+  }
+  clock_array(registers, adders_,
+              {control, control + depth_, control + 2 * depth_, control + 3 * depth_,
+               control + 4 * depth_});
+}
+
+}  // namespace tilewave::sim::systemc

@@ -1,0 +1,89 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "sim/chip/chip.h"
+#include "sim/isa/decoder.h"
+#include "sim/systemc/pe_kernel.h"
+
+namespace tilewave::sim::systemc {
+
+/// The array, register by register: activation, weight, shadow weight and partial sum of every
+/// processing element. clock() is one cycle.
+///
+/// What enters at the upper left corner in one cycle reaches the PE at (row, column) row + column
+/// cycles later, and the control that belongs to it travels along: a pass of a row of activations,
+/// the swap of the weight planes, the weights of the next tile.
+class PeArray {
+ public:
+  /// What enters in one cycle: a pass of a row, or nothing.
+  struct Entry {
+    const Operation* multiply = nullptr;  ///< null: nothing
+    std::int64_t accumulator_row = 0;
+    int pass = 0;
+    bool is_last_pass = false;
+    bool is_last_row = false;
+  };
+
+  PeArray(const Chip& chip, const Program& program);
+
+  /// From this cycle on the tile's rows enter at the top, into the shadow plane.
+  void begin_shift_in(const Tile& tile);
+  /// The entry of this cycle uses the tile in the shadow plane.
+  void begin_swap();
+  /// One cycle. `row`: the values of the entry's row, as wide as they are.
+  void clock(const Entry& entry, const std::vector<std::int16_t>& row);
+
+  /// The entry whose sum left the column's last PE in the cycle that clock() did.
+  const Entry& leaving(std::int64_t column) const { return entered(rows_ - 1 + column); }
+  std::int32_t sum(std::int64_t column) const {
+    return psum_[static_cast<std::size_t>((rows_ - 1) * cols_ + column)];
+  }
+  /// Nothing moves in the array.
+  bool is_quiet() const { return rows_inside_ == 0 && shifts_.empty(); }
+
+ private:
+  struct ShiftIn {
+    const Tile* tile;
+    std::int64_t begin;  ///< clock in which its first row enters
+  };
+
+  /// What entered `age` clocks ago.
+  const Entry& entered(std::int64_t age) const {
+    return entries_[static_cast<std::size_t>((clock_ - age + depth_) % depth_)];
+  }
+  std::int16_t weight_of(const Tile& tile, std::int64_t row, std::int64_t column) const;
+  void enter(const Entry& entry, const std::vector<std::int16_t>& row);
+  void swap_planes();
+  void shift_in_weights();
+  void shift_chain(const ShiftIn& shift, std::int64_t age);
+  void shift_lanes(const ShiftIn& shift, std::int64_t age);
+  void skew_rows();
+  void multiply_and_add();
+  std::int16_t* shadow() { return double_buffered_ ? shadow_.data() : weight_.data(); }
+
+  const Program& program_;
+  std::int64_t rows_, cols_;
+  std::int64_t rows_per_cycle_;  ///< of weights
+  bool double_buffered_;
+  int activation_bytes_, weight_bytes_;
+  Adders adders_;
+
+  std::vector<std::int16_t> activation_, weight_, shadow_;
+  std::vector<std::int32_t> psum_, product_;
+  std::vector<std::int32_t> zeros_;
+
+  std::int64_t clock_ = 0;
+  std::int64_t depth_;              ///< clocks from the first PE to behind the last
+  std::vector<Entry> entries_;      ///< by clock, modulo depth_
+  std::vector<std::int16_t> skew_;  ///< delay lines of the left edge, [clock modulo rows][row]
+  std::vector<std::int16_t> left_;  ///< what leaves them
+  std::int64_t rows_inside_ = 0;
+  std::deque<std::int64_t> swaps_;  ///< clocks in which the swaps on their way entered
+  std::deque<ShiftIn> shifts_;
+  std::vector<std::int32_t> pass_control_;  ///< of PassControl, [5][depth_]
+};
+
+}  // namespace tilewave::sim::systemc

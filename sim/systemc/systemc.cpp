@@ -1,0 +1,110 @@
+#include <algorithm>
+#include <string>
+
+#include "base/error.h"
+#include "sim/engine.h"
+#include "sim/isa/fits.h"
+#include "sim/systemc/accelerator.h"
+#include "sim/systemc/context.h"
+
+namespace tilewave::sim {
+namespace {
+
+using namespace systemc;
+
+/// Cycles that the kernel runs before it comes back to ask whether it should go on.
+constexpr Cycles kChunk = 1 << 16;
+
+class Progress {
+ public:
+  Progress(const RunOptions& options, std::int64_t launches)
+      : report_(options.progress), launches_(launches) {}
+  void operator()(std::int64_t issued, bool is_last) {
+    const std::int64_t now = is_last ? launches_ : issued;
+    while (report_ && done_ < now) report_(++done_);
+  }
+
+ private:
+  const std::function<void(std::int64_t)>& report_;
+  std::int64_t launches_;
+  std::int64_t done_ = 0;
+};
+
+void throw_stuck(const Shared& shared, const Accelerator& accelerator) {
+  TILEWAVE_CHECK(accelerator.sequencer.has_issued_all(), ==, false,
+                 "a unit waits for what nothing will do");
+  const Operation& op = *accelerator.sequencer.next().operation;
+  throw InputError(shared.program.name + ": instruction " + std::to_string(op.index) + " (" +
+                       mnemonic(op.instruction.opcode) + ")",
+                   "waits forever for a place in its unit's queue",
+                   "a larger sequencer.queue_depth or weight_memory.fifo_tiles");
+}
+
+void run_to_end(Shared& shared, Accelerator& accelerator, Progress& progress) {
+  while (!accelerator.has_finished()) {
+    sc_core::sc_time chunk = time_to(current_cycle() + kChunk);
+    if (sc_core::sc_pending_activity_at_future_time()) {
+      chunk += sc_core::sc_time_to_pending_activity();
+    }
+    sc_core::sc_start(chunk, sc_core::SC_EXIT_ON_STARVATION);
+    if (shared.error) std::rethrow_exception(shared.error);
+    progress(accelerator.sequencer.launches_issued(), false);
+    if (!sc_core::sc_pending_activity() && !accelerator.has_finished()) {
+      throw_stuck(shared, accelerator);
+    }
+  }
+}
+
+class SystemcEngine final : public Engine {
+ public:
+  explicit SystemcEngine(MatrixUnit matrix_unit) : matrix_unit_(matrix_unit) {}
+
+  RunResult time(const Chip& chip, const Program& program, std::int64_t launches,
+                 const RunOptions& options) const override {
+    return simulate(chip, program, {}, launches, options);
+  }
+
+  RunResult run(const Chip& chip, const Program& program, const std::vector<std::int16_t>& inputs,
+                const RunOptions& options) const override {
+    const std::int64_t image_elements = program.input.layout.shape.elements();
+    const auto images = static_cast<std::int64_t>(inputs.size()) / image_elements;
+    TILEWAVE_CHECK(images * image_elements, ==, static_cast<std::int64_t>(inputs.size()),
+                   "inputs are whole images");
+    RunResult result = simulate(chip, program, inputs, ceil_div(images, program.batch), options);
+    result.outputs.resize(
+        static_cast<std::size_t>(images * program.output.layout.shape.elements()));
+    return result;
+  }
+
+ private:
+  RunResult simulate(const Chip& chip, const Program& program,
+                     const std::vector<std::int16_t>& inputs, std::int64_t launches,
+                     const RunOptions& options) const {
+    check_fits(chip, program);
+    const InstructionStream stream(program, launches);
+    Recorder recorder(program, options.trace);
+    HostMemory host(program, inputs, launches);
+    Shared shared{chip, program, !inputs.empty(), recorder, nullptr};
+    Progress progress(options, launches);
+    if (launches > 0) {
+      const Context context;
+      Accelerator accelerator("tpu", shared, matrix_unit_, stream, host);
+      run_to_end(shared, accelerator, progress);
+      accelerator.monitor.finish();
+    }
+    progress(launches, true);
+    RunResult result = recorder.take();
+    result.outputs = host.take_outputs();
+    return result;
+  }
+
+  MatrixUnit matrix_unit_;
+};
+
+}  // namespace
+
+std::unique_ptr<Engine> make_systemc(MatrixUnit matrix_unit) {
+  return std::make_unique<SystemcEngine>(matrix_unit);
+}
+
+}  // namespace tilewave::sim

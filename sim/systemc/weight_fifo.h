@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <systemc>
+
+#include "sim/systemc/stream.h"
+
+namespace tilewave::sim::systemc {
+
+/// The FIFO of weight tiles. A place is reserved when a fetch starts and given back when the tile
+/// has been shifted into the array.
+class WeightFifo final : public sc_core::sc_module {
+ public:
+  WeightFifo(const sc_core::sc_module_name& name, std::int64_t places)
+      : sc_core::sc_module(name), free_places_(places) {}
+
+  bool has_place() const { return free_places_ > 0; }
+  void reserve() { --free_places_; }
+  /// `read_weights` is what the tile was fetched by.
+  void arrive(const Work& read_weights) {
+    tiles_.push_back(read_weights);
+    ++arrived_;
+    changed.notify(sc_core::SC_ZERO_TIME);
+  }
+
+  bool has_tile() const { return !tiles_.empty(); }
+  Work take() {
+    const Work tile = tiles_.front();
+    tiles_.pop_front();
+    return tile;
+  }
+  void give_place_back() {
+    ++free_places_;
+    changed.notify(sc_core::SC_ZERO_TIME);
+  }
+  /// Tiles that have arrived since the start.
+  std::int64_t arrived() const { return arrived_; }
+
+  sc_core::sc_event changed;
+
+ private:
+  std::int64_t free_places_;
+  std::int64_t arrived_ = 0;
+  std::deque<Work> tiles_;
+};
+
+}  // namespace tilewave::sim::systemc
