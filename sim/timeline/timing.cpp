@@ -99,8 +99,10 @@ void Timing::note_start(Unit unit, Cycles start) {
 
 void Timing::record(Unit unit, const Operation& op, Cycles start, Cycles end, Cycles done) {
   note_start(unit, start);
-  all_done_ = std::max(all_done_, done);
-  result_.cycles = std::max(result_.cycles, done);
+  // A multiply whose last row is held for long is done before it ends.
+  const Cycles through = std::max(end, done);
+  all_done_ = std::max(all_done_, through);
+  result_.cycles = std::max(result_.cycles, through);
   if (keep_trace_) result_.trace.push_back({unit, launch_, op.index, start, end, done});
 }
 

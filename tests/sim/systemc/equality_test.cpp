@@ -153,6 +153,13 @@ std::vector<std::int16_t> random_values(const Program& program, std::int64_t ima
   return values;
 }
 
+/// Any width and overflow, in half of the cases.
+void narrow_accumulators(Chip& chip) {
+  if (*rc::gen::arbitrary<bool>()) return;
+  chip.precision.accumulator_bits = *rc::gen::inRange(12, 33);
+  chip.precision.overflow = *rc::gen::arbitrary<bool>() ? Overflow::wrap : Overflow::saturate;
+}
+
 /// A property over TILEWAVE_RANDOM_PROGRAMS cases.
 template <typename Property>
 bool check_programs(Property property) {
@@ -191,10 +198,7 @@ TEST_CASE("engines agree on compiled random networks on random chips") {
     const auto seed = *rc::gen::arbitrary<std::uint64_t>();
     const auto graph = test::random_quantized_graph(seed);
     Chip chip = test::random_chip(seed, graph.scheme);
-    if (*rc::gen::arbitrary<bool>()) {
-      chip.precision.accumulator_bits = *rc::gen::inRange(12, 33);
-      chip.precision.overflow = *rc::gen::arbitrary<bool>() ? Overflow::wrap : Overflow::saturate;
-    }
+    narrow_accumulators(chip);
     const std::int64_t batch = *rc::gen::inRange(1, 6);
     const std::int64_t images = *rc::gen::inRange(1, 12);
     const Program program = [&] {
@@ -214,20 +218,90 @@ TEST_CASE("engines agree on compiled random networks on random chips") {
 TEST_CASE("engines agree on random programs, which have hazards on purpose") {
   REQUIRE(check_programs([] {
     const auto seed = *rc::gen::arbitrary<std::uint32_t>();
-    Program program = test::random_program(seed);
-    program.batch = std::max<std::int64_t>(program.batch, 1);
+    test::RandomProgramLimits limits;
+    limits.steps = 0;
+    const Program formats = test::random_program(seed, limits);
     quant::Scheme scheme;
-    scheme.activation_bits = program.activation_format.bits;
-    scheme.weight_bits = program.weight_format.bits;
+    scheme.activation_bits = formats.activation_format.bits;
+    scheme.weight_bits = formats.weight_format.bits;
     Chip chip = test::random_chip(*rc::gen::arbitrary<std::uint64_t>(), scheme);
-    const test::RandomProgramLimits limits;
-    chip.array.rows = limits.array_rows;
-    chip.array.cols = limits.array_cols;
-    chip.accumulators.depth = limits.accumulator_rows;
-    const std::int64_t images = *rc::gen::inRange(1, 5) * program.batch;
+    narrow_accumulators(chip);
+    limits.steps = *rc::gen::inRange(1, 12);
+    limits.array_rows = chip.array.rows;
+    limits.array_cols = chip.array.cols;
+    limits.accumulator_rows = chip.accumulators.depth;
+    const Program program = test::random_program(seed, limits);
+    const std::int64_t images = *rc::gen::inRange<std::int64_t>(1, 5 * program.batch);
     const std::string found =
         engine_differences(chip, program, random_values(program, images, seed));
     RC_LOG() << found << std::endl;
     RC_ASSERT(found.empty());
   }));
+}
+
+TEST_CASE("engines agree where a row is held for longer than its result travels") {
+  Chip chip = test::frictionless_chip(1, 1);
+  chip.systolic_data_setup.gather_rows_per_cycle = 0.25;
+  Program program = test::tile_chain(1, 1, 3, 1);
+  CHECK(engine_differences(chip, program, {1, 2, 3, 4, 5}) == "");
+  // The multiply is the last that the program does.
+  program.instructions.erase(program.instructions.end() - 3, program.instructions.end() - 1);
+  CHECK(engine_differences(chip, program, {1, 2, 3, 4, 5}) == "");
+}
+
+TEST_CASE("engines agree on what does not work") {
+  Chip chip = test::frictionless_chip(2, 2);
+  Program program = test::tile_chain(2, 2, 1, 4);
+  auto& code = program.instructions;
+  SECTION("tiles that wait for each other's places") {
+    // Four tiles are asked for before the first multiply, but the shadow plane, the FIFO and the
+    // queue hold one each.
+    std::stable_partition(code.begin(), code.end(), [](const Instruction& i) {
+      return i.opcode == Opcode::set_config || i.opcode == Opcode::read_weights;
+    });
+    chip.weight_memory.fifo_tiles = 1;
+    chip.sequencer.queue_depth = 1;
+    CHECK(run(*make_timeline(), chip, program, {1, 2}).second.find("waits forever") !=
+          std::string::npos);
+  }
+  SECTION("input that was not read") {
+    std::erase_if(code, [](const Instruction& i) { return i.opcode == Opcode::read_host; });
+    CHECK(run(*make_timeline(), chip, program, {1, 2}).second.find("nothing has written") !=
+          std::string::npos);
+  }
+  SECTION("a sum without a first term") {
+    for (Instruction& i : code) i.accumulate = i.opcode == Opcode::matmul;
+    CHECK(run(*make_timeline(), chip, program, {1, 2}).second.find("nothing has written") !=
+          std::string::npos);
+  }
+  CHECK(engine_differences(chip, program, {1, 2}) == "");
+}
+
+TEST_CASE("instructions that follow the last effect do not lengthen a run") {
+  Chip chip = test::frictionless_chip(2, 2);
+  chip.sequencer.issue_cycles = 1000;
+  Program program = test::tile_chain(2, 2, 1, 1);
+  Instruction nop;
+  program.instructions.insert(program.instructions.end() - 1, 5, nop);
+  CHECK(engine_differences(chip, program, {1, 2, 3, 4}) == "");
+}
+
+TEST_CASE("a run for cycles alone counts what a run with values counts") {
+  const auto seed = GENERATE(range(0U, 8U));
+  const Program program = test::random_program(seed);
+  quant::Scheme scheme;
+  scheme.activation_bits = program.activation_format.bits;
+  scheme.weight_bits = program.weight_format.bits;
+  Chip chip = test::random_chip(seed, scheme);
+  const test::RandomProgramLimits limits;
+  chip.array.rows = limits.array_rows;
+  chip.array.cols = limits.array_cols;
+  chip.accumulators.depth = limits.accumulator_rows;
+  for (const MatrixUnit unit : {MatrixUnit::tile, MatrixUnit::pe}) {
+    const auto engine = make_systemc(unit);
+    RunResult with_values =
+        engine->run(chip, program, random_values(program, 3 * program.batch, seed));
+    with_values.outputs.clear();
+    CHECK(differences(with_values, engine->time(chip, program, 3)) == "");
+  }
 }
