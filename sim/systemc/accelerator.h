@@ -19,7 +19,10 @@ class Accelerator final : public sc_core::sc_module {
   Accelerator(const sc_core::sc_module_name& name, Shared& shared, MatrixUnit matrix_unit,
               const InstructionStream& stream, HostMemory& host);
 
-  bool has_finished() const { return scoreboard.all_done_before(stream_.size()); }
+  bool has_finished() const { return scoreboard.first_unfinished() == stream_.size(); }
+  std::int64_t launches_done() const {
+    return stream_.launches_before(scoreboard.first_unfinished());
+  }
 
  private:
   const InstructionStream& stream_;

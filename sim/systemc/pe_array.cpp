@@ -47,8 +47,10 @@ void PeArray::clock(const Entry& entry, const std::vector<std::int16_t>& row) {
 }
 
 void PeArray::enter(const Entry& entry, const std::vector<std::int16_t>& row) {
-  entries_[static_cast<std::size_t>(clock_ % depth_)] = entry;
-  std::int16_t* lines = skew_.data() + clock_ % rows_ * rows_;
+  newest_ = newest_ + 1 < depth_ ? newest_ + 1 : 0;
+  newest_row_ = newest_row_ + 1 < rows_ ? newest_row_ + 1 : 0;
+  entries_[static_cast<std::size_t>(newest_)] = entry;
+  std::int16_t* lines = skew_.data() + newest_row_ * rows_;
   std::fill(lines, lines + rows_, std::int16_t{0});
   if (entry.multiply == nullptr) return;
   if (entry.is_last_pass) ++rows_inside_;
@@ -121,8 +123,9 @@ void PeArray::shift_lanes(const ShiftIn& shift, std::int64_t age) {
 /// Row r of the array gets what entered r cycles ago.
 void PeArray::skew_rows() {
   for (std::int64_t row = 0; row < rows_; ++row) {
-    const std::int64_t line = (clock_ - row + rows_) % rows_;
-    left_[static_cast<std::size_t>(row)] = skew_[static_cast<std::size_t>(line * rows_ + row)];
+    const std::int64_t line = newest_row_ - row;
+    left_[static_cast<std::size_t>(row)] =
+        skew_[static_cast<std::size_t>((line < 0 ? line + rows_ : line) * rows_ + row)];
   }
 }
 

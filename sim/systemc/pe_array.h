@@ -52,7 +52,8 @@ class PeArray {
 
   /// What entered `age` clocks ago.
   const Entry& entered(std::int64_t age) const {
-    return entries_[static_cast<std::size_t>((clock_ - age + depth_) % depth_)];
+    const std::int64_t slot = newest_ - age;
+    return entries_[static_cast<std::size_t>(slot < 0 ? slot + depth_ : slot)];
   }
   std::int16_t weight_of(const Tile& tile, std::int64_t row, std::int64_t column) const;
   void enter(const Entry& entry, const std::vector<std::int16_t>& row);
@@ -77,8 +78,10 @@ class PeArray {
 
   std::int64_t clock_ = 0;
   std::int64_t depth_;              ///< clocks from the first PE to behind the last
-  std::vector<Entry> entries_;      ///< by clock, modulo depth_
-  std::vector<std::int16_t> skew_;  ///< delay lines of the left edge, [clock modulo rows][row]
+  std::vector<Entry> entries_;      ///< ring of depth_ clocks
+  std::int64_t newest_ = 0;         ///< place of this clock's entry
+  std::vector<std::int16_t> skew_;  ///< delay lines of the left edge, a ring of [rows clocks][row]
+  std::int64_t newest_row_ = 0;
   std::vector<std::int16_t> left_;  ///< what leaves them
   std::int64_t rows_inside_ = 0;
   std::deque<std::int64_t> swaps_;  ///< clocks in which the swaps on their way entered

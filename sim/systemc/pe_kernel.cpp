@@ -8,7 +8,7 @@
 // several processors, chosen at load time, so that one binary runs everywhere.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && \
     !defined(__SANITIZE_ADDRESS__)
-#define TILEWAVE_CLONES __attribute__((target_clones("arch=skylake-avx512", "avx2", "default")))
+#define TILEWAVE_CLONES __attribute__((target_clones("arch=x86-64-v4", "avx2", "default")))
 #else
 #define TILEWAVE_CLONES
 #endif

@@ -46,8 +46,8 @@ class Scoreboard {
 
   void end(std::int64_t sequence);   ///< has read all that it reads
   void done(std::int64_t sequence);  ///< what it wrote can be used
-  /// Everything before `sequence` has ended and is done.
-  bool all_done_before(std::int64_t sequence) const { return first_ >= sequence; }
+  /// The first instruction that has not ended or is not done.
+  std::int64_t first_unfinished() const { return first_; }
 
   sc_core::sc_event changed;
 

@@ -12,10 +12,6 @@ Sequencer::Sequencer(const sc_core::sc_module_name& name, Shared& shared,
   }
 }
 
-std::int64_t Sequencer::launches_issued() const {
-  return has_issued_all() ? stream_.launches() : stream_.at(next_).launch;
-}
-
 UnitQueue* Sequencer::queue_of(Opcode opcode) {
   switch (opcode) {
     case Opcode::read_host:
@@ -43,7 +39,7 @@ void Sequencer::step() {
       finish_issue();
     }
     if (is_holding_) {
-      if (!scoreboard_.all_done_before(next_)) return;
+      if (scoreboard_.first_unfinished() < next_) return;
       is_holding_ = false;
       passed_sync_ = next_;
       passed.notify(sc_core::SC_ZERO_TIME);

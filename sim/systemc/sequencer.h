@@ -23,7 +23,6 @@ class Sequencer final : public Block {
 
   /// The SYNC at `sequence` has let the next instruction through.
   bool has_passed_sync(std::int64_t sequence) const { return sequence <= passed_sync_; }
-  std::int64_t launches_issued() const;
   bool has_issued_all() const { return next_ == stream_.size(); }
   /// What is to be issued next; not to be called when all is.
   Work next() const { return stream_.at(next_); }

@@ -24,7 +24,8 @@ class InstructionStream {
   InstructionStream(const Program& program, std::int64_t launches);
 
   std::int64_t size() const { return launches_ * length_; }
-  std::int64_t launches() const { return launches_; }
+  /// Launches that are over when everything before `sequence` is.
+  std::int64_t launches_before(std::int64_t sequence) const { return sequence / length_; }
   Work at(std::int64_t sequence) const;
   /// Where the number-th multiply stands; nothing if there are fewer.
   std::optional<std::int64_t> multiply(std::int64_t number) const;

@@ -15,19 +15,17 @@ using namespace systemc;
 /// Cycles that the kernel runs before it comes back to ask whether it should go on.
 constexpr Cycles kChunk = 1 << 16;
 
+/// Tells the user of launches that are over; may throw, which ends the run.
 class Progress {
  public:
-  Progress(const RunOptions& options, std::int64_t launches)
-      : report_(options.progress), launches_(launches) {}
-  void operator()(std::int64_t issued, bool is_last) {
-    const std::int64_t now = is_last ? launches_ : issued;
-    while (report_ && done_ < now) report_(++done_);
+  explicit Progress(const RunOptions& options) : report_(options.progress) {}
+  void operator()(std::int64_t launches_done) {
+    while (report_ && reported_ < launches_done) report_(++reported_);
   }
 
  private:
   const std::function<void(std::int64_t)>& report_;
-  std::int64_t launches_;
-  std::int64_t done_ = 0;
+  std::int64_t reported_ = 0;
 };
 
 void throw_stuck(const Shared& shared, const Accelerator& accelerator) {
@@ -48,7 +46,7 @@ void run_to_end(Shared& shared, Accelerator& accelerator, Progress& progress) {
     }
     sc_core::sc_start(chunk, sc_core::SC_EXIT_ON_STARVATION);
     if (shared.error) std::rethrow_exception(shared.error);
-    progress(accelerator.sequencer.launches_issued(), false);
+    progress(accelerator.launches_done());
     if (!sc_core::sc_pending_activity() && !accelerator.has_finished()) {
       throw_stuck(shared, accelerator);
     }
@@ -85,14 +83,13 @@ class SystemcEngine final : public Engine {
     Recorder recorder(program, options.trace);
     HostMemory host(program, inputs, launches);
     Shared shared{chip, program, !inputs.empty(), recorder, nullptr};
-    Progress progress(options, launches);
     if (launches > 0) {
+      Progress progress(options);
       const Context context;
       Accelerator accelerator("tpu", shared, matrix_unit_, stream, host);
       run_to_end(shared, accelerator, progress);
       accelerator.monitor.finish();
     }
-    progress(launches, true);
     RunResult result = recorder.take();
     result.outputs = host.take_outputs();
     return result;
