@@ -15,6 +15,7 @@ demo: ## install what is missing, build, simulate the MNIST network and compare 
 	cmake --workflow --preset demo
 	build/release/tilewave run
 	build/release/tilewave compare
+	build/release/tilewave engines
 
 test: ## install what is missing, build, run every C++ and Python test
 	scripts/install_deps.sh --tests

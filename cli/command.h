@@ -22,6 +22,7 @@ Command add_validate(CLI::App& app);
 Command add_compile(CLI::App& app);
 Command add_asm(CLI::App& app);
 Command add_disasm(CLI::App& app);
+Command add_engines(CLI::App& app);
 Command add_exec(CLI::App& app);
 
 }  // namespace tilewave::cli

@@ -4,7 +4,6 @@
 #include <memory>
 
 #include "base/error.h"
-#include "base/text.h"
 #include "cli/command.h"
 #include "cli/options.h"
 #include "cli/programs.h"
@@ -83,10 +82,7 @@ Command add_exec(CLI::App& app) {
       ->excludes(data)
       ->excludes(input);
   command->add_flag("--timing-only", options->timing_only, "count cycles, compute no values");
-  command
-      ->add_option("--engine", options->execute.engine,
-                   "how to simulate: " + join(flow::engine_names(), ", "))
-      ->capture_default_str();
+  add_engine(*command, options->execute.engine);
   options->output.add_to(*command);
   options->host.add_to(*command);
   return {command, [options] { exec(*options); }};

@@ -100,6 +100,13 @@ flow::Workload WorkloadOptions::load(int threads) const {
       model, data, scheme.empty() ? quant::Scheme{} : quant::load_scheme(scheme), threads);
 }
 
+void add_engine(CLI::App& app, flow::EngineChoice& choice) {
+  app.add_option("--engine", choice.engine, "how to simulate: " + join(flow::engine_names(), ", "))
+      ->capture_default_str();
+  app.add_option("--matrix-unit", choice.matrix_unit,
+                 "how systemc models the array: " + join(flow::matrix_unit_names(), ", "));
+}
+
 HostOptions::HostOptions() : threads(flow::available_threads()) {}
 
 void HostOptions::add_to(CLI::App& app) {

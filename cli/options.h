@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "flow/engines.h"
 #include "flow/workload.h"
 #include "quant/scheme.h"
 #include "sim/chip/chip.h"
@@ -46,6 +47,9 @@ struct WorkloadOptions {
   void add_to(CLI::App& app);
   flow::Workload load(int threads) const;
 };
+
+/// --engine, --matrix-unit
+void add_engine(CLI::App& app, flow::EngineChoice& choice);
 
 /// --threads, --quiet, --log-level
 struct HostOptions {

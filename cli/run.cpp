@@ -3,7 +3,6 @@
 #include <memory>
 
 #include "base/error.h"
-#include "base/text.h"
 #include "cli/command.h"
 #include "cli/options.h"
 #include "cli/terminal.h"
@@ -47,10 +46,7 @@ Command add_run(CLI::App& app) {
   options->workload.add_to(*command);
   add_count(*command, "--images", options->run.images, "the first N test images (default: all)");
   add_count(*command, "--batch", options->run.batch, "images per launch");
-  command
-      ->add_option("--engine", options->run.engine,
-                   "how to simulate: " + join(flow::engine_names(), ", "))
-      ->capture_default_str();
+  add_engine(*command, options->run.engine);
   options->output.add_to(*command);
   command->add_flag("--paper-table", options->paper_table,
                     "print the run in the form of the TPU v1 paper's table 3");

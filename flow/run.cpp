@@ -4,7 +4,6 @@
 
 #include "base/checked.h"
 #include "base/error.h"
-#include "base/text.h"
 #include "flow/host.h"
 #include "flow/scores.h"
 #include "kernels/reference.h"
@@ -16,11 +15,6 @@ namespace {
 
 /// Input values that are made up for a program from a file, at most (2 GiB).
 constexpr std::int64_t kMaxBlankValues = std::int64_t{1} << 30;
-
-std::unique_ptr<sim::Engine> make_engine(const std::string& name) {
-  if (name == "timeline") return sim::make_timeline();
-  throw InputError("engine", "'" + name + "' is not one", suggestion(name, engine_names()));
-}
 
 void tell(const Progress& progress, const std::string& what, std::int64_t done, std::int64_t of) {
   if (progress) progress(what, done, of);
@@ -39,10 +33,10 @@ sim::RunOptions engine_options(int threads, const Progress& progress, std::int64
 
 /// What is known before the program has run.
 sim::Report described(const sim::Chip& chip, const sim::Program& program, std::int64_t images,
-                      const std::string& engine, int threads) {
+                      const EngineChoice& engine, int threads) {
   sim::Report report;
   report.model = program.name;
-  report.engine = engine;
+  report.engine = engine_label(engine);
   report.chip = chip;
   report.batch = program.batch;
   report.launches = ceil_div(images, program.batch);
@@ -104,10 +98,6 @@ void score(sim::Report& report, const Workload& workload, const RunOptions& opti
 }
 
 }  // namespace
-
-std::vector<std::string> engine_names() {
-  return {"timeline"};
-}
 
 sim::Report run(const Workload& workload, const sim::Chip& chip, const RunOptions& options) {
   const auto engine = make_engine(options.engine);

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "flow/engines.h"
 #include "flow/workload.h"
 #include "sim/chip/chip.h"
 #include "sim/isa/program.h"
@@ -18,7 +19,7 @@ using Progress = std::function<void(const std::string& what, std::int64_t done, 
 struct RunOptions {
   std::optional<std::int64_t> images = {};  ///< the first so many test images; nothing: all
   std::int64_t batch = 256;                 ///< at most as many as there are images are used
-  std::string engine = "timeline";
+  EngineChoice engine;
   int threads = 1;         ///< no result depends on it
   bool reference = true;   ///< also run the network in fp32, to compare with
   Progress progress = {};  ///< may be empty
@@ -32,7 +33,7 @@ sim::Report run(const Workload& workload, const sim::Chip& chip, const RunOption
 struct ExecuteOptions {
   std::int64_t launches = 1;  ///< used where there are no images
   bool values = true;         ///< else cycles only
-  std::string engine = "timeline";
+  EngineChoice engine;
   int threads = 1;
   Progress progress = {};  ///< may be empty
 };
@@ -42,8 +43,5 @@ struct ExecuteOptions {
 sim::Report execute(const sim::Program& program, const sim::Chip& chip,
                     const models::Images* images, const std::string& data,
                     const ExecuteOptions& options);
-
-/// Names of the engines, the default one first.
-std::vector<std::string> engine_names();
 
 }  // namespace tilewave::flow

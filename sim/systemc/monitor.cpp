@@ -10,7 +10,8 @@ Monitor::Monitor(const sc_core::sc_module_name& name, Shared& shared,
       scoreboard_(scoreboard),
       sequencer_(sequencer),
       fifo_(fifo),
-      matrix_(matrix) {
+      matrix_(matrix),
+      layer_(stream.last_layer()) {
   sensitive << scoreboard.changed << sequencer.passed << fifo.changed << matrix.changed;
   SC_METHOD(look);
   dont_initialize();
@@ -34,7 +35,7 @@ void Monitor::look() {
       state_ = State::waiting;
       look_at_next_multiply(*next);
     } else {
-      state_ = State::drain;  // of the layer of the last multiply
+      state_ = State::drain;  // of the last multiply's layer, or of the last if there is none
     }
   });
 }

@@ -40,7 +40,7 @@ class Monitor final : public Block {
   sc_core::sc_event look_event_;
 
   State state_ = State::drain;
-  std::int32_t layer_ = -1;  ///< that the state is charged to
+  std::int32_t layer_;  ///< that the state is charged to
   std::array<bool, kConditions> is_unmet_{};
   Cycles since_ = 0;
 };

@@ -29,14 +29,16 @@ class InstructionStream {
   Work at(std::int64_t sequence) const;
   /// Where the number-th multiply stands; nothing if there are fewer.
   std::optional<std::int64_t> multiply(std::int64_t number) const;
+  /// Of the program's last instruction; -1 if it belongs to none.
+  std::int32_t last_layer() const { return operations_[0].back().layer; }
   /// The last SYNC before `sequence`; -1 if there is none.
   std::int64_t sync_before(std::int64_t sequence) const;
 
  private:
   std::int64_t launches_;
   std::int64_t length_;
-  std::array<std::vector<Operation>, 2> operations_;  ///< by launch parity
-  std::vector<std::int64_t> multiplies_;              ///< places within a launch
+  DecodedLaunches operations_;
+  std::vector<std::int64_t> multiplies_;  ///< places within a launch
   std::vector<std::int64_t> syncs_;
 };
 

@@ -69,8 +69,11 @@ TEST_CASE("a result is the same for any number of threads") {
 }
 
 TEST_CASE("an engine that is not there is refused with those that are") {
-  CHECK_THROWS_WITH(run_small({.engine = "quantum"}),
+  CHECK_THROWS_WITH(run_small({.engine = {"quantum", ""}}),
                     Catch::Contains("quantum") && Catch::Contains("timeline"));
+  CHECK_THROWS_WITH(run_small({.engine = {"systemc", "pee"}}),
+                    Catch::Contains("pee") && Catch::Contains("pe"));
+  CHECK_THROWS_WITH(run_small({.engine = {"timeline", "pe"}}), Catch::Contains("systemc"));
 }
 
 TEST_CASE("progress is told until the last launch") {
