@@ -53,6 +53,7 @@ void parse_and_run(CLI::App& app, int argc, char** argv) {
   for (const Command& command : commands) {
     if (!command.app->parsed()) continue;
     refuse_unknown(*command.app);
+    refuse_empty(*command.app);
     command.run();
     return;
   }

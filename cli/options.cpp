@@ -130,11 +130,23 @@ void OutputOptions::add_to(CLI::App& app) {
   app.add_option("--csv", csv, "write a table here (- is standard output)")->type_name("FILE");
 }
 
+namespace {
+
+/// Whether both names lead to one file, which need not exist yet.
+bool same_file(const std::string& a, const std::string& b) {
+  std::error_code failure;
+  const auto first = std::filesystem::weakly_canonical(std::filesystem::absolute(a), failure);
+  const auto second = std::filesystem::weakly_canonical(std::filesystem::absolute(b), failure);
+  return !failure && first == second;
+}
+
+}  // namespace
+
 void OutputOptions::check() const {
   if (json == "-" && csv == "-") {
     throw InputError("--csv", "'-' is taken by --json", "only one output can go to '-'");
   }
-  if (!json.empty() && json == csv) {
+  if (!json.empty() && !csv.empty() && same_file(json, csv)) {
     throw InputError("--csv", "'" + excerpt(csv) + "' is also --json's file", "two files");
   }
   check_destination(json);

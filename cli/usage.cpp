@@ -45,6 +45,14 @@ void refuse_unknown(const CLI::App& app) {
                    "options begin with --");
 }
 
+void refuse_empty(const CLI::App& app) {
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& value : option->results()) {
+      if (value.empty()) throw InputError(option->get_name(), "is empty", "a value");
+    }
+  }
+}
+
 InputError reworded(const CLI::ParseError& error) {
   // CLI11 writes "NAME: ...", "NAME is required" and "NAME excludes OTHER".
   const std::string text = error.what();

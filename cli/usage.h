@@ -11,6 +11,9 @@ namespace tilewave::cli {
 /// does not know, with the nearest name that it does know.
 void refuse_unknown(const CLI::App& app);
 
+/// Throws InputError if an option was given an empty value.
+void refuse_empty(const CLI::App& app);
+
 /// CLI11's complaint in our words: one line, the option first.
 InputError reworded(const CLI::ParseError& error);
 

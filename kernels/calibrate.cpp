@@ -101,8 +101,10 @@ quant::QuantizedGraph quantize(const models::Graph& graph, const models::Images&
                      "the network's " + std::to_string(input.elements()));
   }
   if (calibration.count < scheme.calibration_images) {
-    throw InputError("calibration_images", std::to_string(scheme.calibration_images),
-                     "at most the " + std::to_string(calibration.count) + " images there are");
+    throw InputError("calibration_images",
+                     "the scheme asks for " + std::to_string(scheme.calibration_images) +
+                         ", more than the data set has for calibration",
+                     "a scheme with at most " + std::to_string(calibration.count));
   }
   Observers observers;
   for (const models::Node& node : graph.nodes()) {

@@ -142,6 +142,15 @@ class Quantizer {
 
   QOperation convert(const models::AveragePool& pool, QNode& node) const {
     node.quantization = input_of(node).quantization;
+    const std::int64_t places = pool.window.kernel_height * pool.window.kernel_width;
+    const std::int64_t most = most_averaged_places(node.quantization.format);
+    if (places > most) {
+      throw InputError(node.name,
+                       "averages " + std::to_string(places) + " values of " +
+                           std::to_string(node.quantization.format.bits) +
+                           " bits, more than a 32-bit sum holds",
+                       "at most " + std::to_string(most));
+    }
     return QAveragePool{pool.window, pool.count_include_pad, scheme_.requantize};
   }
 

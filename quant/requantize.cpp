@@ -161,6 +161,10 @@ Adder make_adder(const Quantization& a, const Quantization& b, const Quantizatio
   return adder;
 }
 
+std::int64_t most_averaged_places(const Format& format) {
+  return kMax / std::max(-format.qmin(), format.qmax());
+}
+
 std::int32_t rounded_average(std::int32_t sum, std::int32_t count, RequantizeMode mode) {
   TILEWAVE_CHECK(count, >, 0, "places in an average");
   const std::int64_t quotient = std::int64_t{sum} / count;  // towards zero

@@ -82,6 +82,9 @@ struct Adder {
 Adder make_adder(const Quantization& a, const Quantization& b, const Quantization& y,
                  RequantizeMode mode, std::int32_t low, std::int32_t high);
 
+/// Places that an average may have, so that its sum of values of the format fits 32 bits.
+std::int64_t most_averaged_places(const Format& format);
+
 /// sum / count rounded: half to even (float mode) or half away from zero (fixed_point mode).
 std::int32_t rounded_average(std::int32_t sum, std::int32_t count, RequantizeMode mode);
 

@@ -264,6 +264,14 @@ class Decoder {
 
 }  // namespace
 
+Bytes scratch_bytes_used(const DecodedLaunches& launches) {
+  Bytes used = 0;
+  for (const auto& launch : launches) {
+    for (const Operation& op : launch) used = std::max(used, op.host_scratch.end);
+  }
+  return used;
+}
+
 std::vector<Operation> decode_program(const Program& program, int parity) {
   return Decoder(program, parity).decode_all();
 }

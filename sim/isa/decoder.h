@@ -44,6 +44,9 @@ struct Operation {
 /// Both, by parity.
 using DecodedLaunches = std::array<std::vector<Operation>, 2>;
 
+/// Bytes of the host's scratch space that the instructions use.
+Bytes scratch_bytes_used(const DecodedLaunches& launches);
+
 /// A program decoded for launches of one parity (0: even, 1: odd, see Program::ping_pong).
 /// The program must be valid and outlive the result.
 std::vector<Operation> decode_program(const Program& program, int parity);

@@ -66,6 +66,11 @@ void check_bits(const Program& program, const std::string& what, int program_bit
 void check_fits(const Chip& chip, const Program& program, const DecodedLaunches& launches) {
   check_bits(program, "activation", program.activation_format.bits, chip.precision.activation_bits);
   check_bits(program, "weight", program.weight_format.bits, chip.precision.weight_bits);
+  const Bytes buffer = chip.unified_buffer.capacity_kib * 1024;
+  if (program.unified_buffer_peak > buffer) {
+    too_much(program.name, "unified_buffer_peak", program.unified_buffer_peak,
+             "unified_buffer.capacity_kib", buffer);
+  }
   Bytes weights = 0;
   for (const Tile& tile : program.tiles) weights += chip.tile_bytes(tile.rows, tile.cols);
   const Bytes capacity = chip.weight_memory.capacity_mib * 1024 * 1024;

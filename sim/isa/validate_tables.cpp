@@ -147,13 +147,11 @@ void check_pool(const Pool& pool, const Program& program, const Where& where) {
                      "as many as the input: " + std::to_string(pool.input.channels));
   }
   check_activation(pool.pad_value, program, "pad_value", where);
-  // The sum of a window is held in 32 bits.
-  const std::int64_t largest = -std::int64_t{std::numeric_limits<std::int16_t>::min()};
+  const std::int64_t most = quant::most_averaged_places(program.activation_format);
   if (pool.kind == Pool::Kind::average &&
-      !checked_product({pool.window.kernel_height, pool.window.kernel_width},
-                       std::numeric_limits<std::int32_t>::max() / largest)) {
-    throw InputError(where(), "the window is too large for the sum of an average",
-                     "at most 65535 places");
+      !checked_product({pool.window.kernel_height, pool.window.kernel_width}, most)) {
+    throw InputError(where(), "the window is too large for the 32-bit sum of an average",
+                     "at most " + std::to_string(most) + " places");
   }
 }
 

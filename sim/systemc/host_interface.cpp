@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "sim/isa/decoder.h"
+
 namespace tilewave::sim::systemc {
 namespace {
 
@@ -32,7 +34,8 @@ HostMemory::HostMemory(const Program& program, const std::vector<std::int16_t>& 
       inputs_(inputs),
       input_(launch_bytes(program, program.input), program.activation_format),
       output_(launch_bytes(program, program.output), program.activation_format),
-      scratch_(program.host_scratch_bytes, program.activation_format) {
+      scratch_(scratch_bytes_used({decode_program(program, 0), decode_program(program, 1)}),
+               program.activation_format) {
   if (inputs.empty()) return;
   outputs_.resize(
       static_cast<std::size_t>(program.output.layout.shape.elements() * program.batch * launches));

@@ -29,7 +29,7 @@ class Machine final : public ValueMachine {
         average_(row_),
         host_input_(host_elements(program_.input)),
         host_output_(host_elements(program_.output)),
-        host_scratch_(static_cast<std::size_t>(program_.host_scratch_bytes) / sizeof(T)) {}
+        host_scratch_(static_cast<std::size_t>(scratch_bytes_used(p_->operations)) / sizeof(T)) {}
 
   void launch(int parity, const std::int16_t* inputs, std::int16_t* outputs) override {
     to_host(inputs);

@@ -52,6 +52,15 @@ TEST_CASE("only one output can go to standard output") {
         "tilewave: --csv: '-' is taken by --json (only one output can go to '-')\n");
 }
 
+TEST_CASE("two outputs cannot go to one file by two names") {
+  CHECK(refusal("run --json a.json --csv ./a.json") ==
+        "tilewave: --csv: './a.json' is also --json's file (two files)\n");
+}
+
+TEST_CASE("an option with an empty value is refused") {
+  CHECK(refusal("run --scheme ''") == "tilewave: --scheme: is empty (a value)\n");
+}
+
 TEST_CASE("an unknown engine is refused with those there are") {
   CHECK_THAT(refusal("run --engine systemd" + kQuick), Catch::Contains("timeline"));
 }

@@ -251,6 +251,26 @@ TEST_CASE("scales whose ratio no fp32 number holds are refused by the layer's na
                     Catch::StartsWith("fc: has the scales"));
 }
 
+TEST_CASE("an average of more values than a 32-bit sum holds is refused") {
+  // 256 * 256 values of 2^15 are 2^31; one row less is below it.
+  Scheme scheme;
+  scheme.activation_bits = 16;
+  for (const std::int64_t height : {255, 256}) {
+    models::Graph graph("g", {height, 256, 1});
+    models::Window window;
+    window.kernel_height = height;
+    window.kernel_width = 256;
+    graph.add("average", models::AveragePool{window, false}, {0});
+    const std::vector<Observer::Range> ranges(2, {0, 1});
+    if (height == 255) {
+      CHECK_NOTHROW(quantize_graph(graph, ranges, scheme));
+    } else {
+      CHECK_THROWS_WITH(quantize_graph(graph, ranges, scheme),
+                        Catch::Contains("average") && Catch::Contains("65536 values of 16 bits"));
+    }
+  }
+}
+
 TEST_CASE("pixels are quantized as p / 255") {
   const auto q = choose_quantization({0, 1}, Format{});
   CHECK(quantize_pixels(q, {0, 1, 128, 255}) == std::vector<std::int16_t>{-128, -127, 0, 127});

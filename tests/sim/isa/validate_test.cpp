@@ -111,10 +111,11 @@ TEST_CASE("table entries are checked") {
   CHECK(error_after([](Program& p) { p.pools[1].pad_value = 8; }) ==
         "p: pool 1: pad_value is 8 (-8 to 7)");
   CHECK(error_after([](Program& p) {
-          p.pools[1].window.kernel_height = p.pools[1].window.kernel_width = 256;
-          p.pools[1].input = {256, 256, 2};
+          p.pools[1].window.kernel_height = p.pools[1].window.kernel_width = 20000;
+          p.pools[1].input = {20000, 20000, 2};
         }) ==
-        "p: pool 1: the window is too large for the sum of an average (at most 65535 places)");
+        "p: pool 1: the window is too large for the 32-bit sum of an average (at most 268435455 "
+        "places)");
   CHECK(error_after([](Program& p) { p.adds[0].b_stride = 1; }) ==
         "p: add 0: b_stride is 1 (2 to 2147483647)");
   CHECK(error_after([](Program& p) { p.adds[0].adder.left_shift = 28; }) ==
