@@ -43,7 +43,9 @@ Wide nearest_away(Wide a, Wide b) {
 }
 
 /// a / b for b > 0, ties towards plus infinity.
-Wide nearest_up(Wide a, Wide b) { return floor_div(2 * a + b, 2 * b); }
+Wide nearest_up(Wide a, Wide b) {
+  return floor_div(2 * a + b, 2 * b);
+}
 
 std::int32_t saturated(Wide x) {
   return static_cast<std::int32_t>(std::clamp<Wide>(x, kMin, kMax));
