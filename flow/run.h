@@ -19,7 +19,7 @@ using Progress = std::function<void(const std::string& what, std::int64_t done, 
 struct RunOptions {
   std::optional<std::int64_t> images = {};  ///< the first so many test images; nothing: all
   std::int64_t batch = 256;                 ///< at most as many as there are images are used
-  EngineChoice engine;
+  EngineChoice engine = {};
   int threads = 1;         ///< no result depends on it
   bool reference = true;   ///< also run the network in fp32, to compare with
   Progress progress = {};  ///< may be empty
@@ -33,7 +33,7 @@ sim::Report run(const Workload& workload, const sim::Chip& chip, const RunOption
 struct ExecuteOptions {
   std::int64_t launches = 1;  ///< used where there are no images
   bool values = true;         ///< else cycles only
-  EngineChoice engine;
+  EngineChoice engine = {};
   int threads = 1;
   Progress progress = {};  ///< may be empty
 };
