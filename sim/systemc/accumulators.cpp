@@ -4,7 +4,7 @@
 #include <string>
 
 #include "base/error.h"
-#include "sim/timeline/accumulate.h"
+#include "sim/accumulate.h"
 
 namespace tilewave::sim::systemc {
 

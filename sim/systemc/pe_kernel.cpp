@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "sim/timeline/accumulate.h"
+#include "sim/accumulate.h"
 
 // Plain pointers and bounds in locals: a bound read from memory stops the vectorizer. Built for
 // several processors, chosen at load time, so that one binary runs everywhere.

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "sim/timeline/accumulate.h"
+#include "sim/accumulate.h"
 
 namespace tilewave::sim::systemc {
 

@@ -4,7 +4,7 @@
 #include <map>
 #include <tuple>
 
-#include "sim/timeline/accumulate.h"
+#include "sim/accumulate.h"
 #include "sim/timeline/values.h"
 
 namespace tilewave::sim {

@@ -5,7 +5,7 @@
 #include <type_traits>
 
 #include "base/error.h"
-#include "sim/timeline/accumulate.h"
+#include "sim/accumulate.h"
 #include "sim/timeline/prepared_program.h"
 
 namespace tilewave::sim {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "quant/requantize.h"
-#include "sim/timeline/accumulate.h"
+#include "sim/accumulate.h"
 
 using namespace tilewave::sim;
 
