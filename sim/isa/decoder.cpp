@@ -5,6 +5,7 @@
 #include <deque>
 
 #include "base/error.h"
+#include "sim/isa/place.h"
 
 namespace tilewave::sim {
 namespace {
@@ -130,8 +131,7 @@ class Decoder {
       return;
     }
     if (rows > kMostStridedRows) {
-      throw InputError(program_.name + ": instruction " + std::to_string(op.index) + " (" +
-                           mnemonic(op.instruction.opcode) + ")",
+      throw InputError(place_of(program_, op),
                        "has " + std::to_string(rows) + " rows with gaps between them",
                        "at most " + std::to_string(kMostStridedRows));
     }

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "sim/isa/decoder.h"
+#include "sim/isa/place.h"
 
 namespace tilewave::sim {
 namespace {
@@ -42,9 +43,7 @@ class OperationCheck {
  private:
   void check(const char* what, std::int64_t value, const char* key, std::int64_t limit) const {
     if (value <= limit) return;
-    too_much(program_.name + ": instruction " + std::to_string(op_.index) + " (" +
-                 mnemonic(op_.instruction.opcode) + ")",
-             what, value, key, limit);
+    too_much(place_of(program_, op_), what, value, key, limit);
   }
 
   const Chip& chip_;

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "sim/accumulate.h"
+#include "sim/isa/place.h"
 
 namespace tilewave::sim::systemc {
 
@@ -44,9 +45,8 @@ void Accumulators::add(const Operation& multiply, std::int64_t row, std::int64_t
 
 const std::int32_t* Accumulators::read(const Operation& activate, std::int64_t row) {
   if (columns_written_[static_cast<std::size_t>(row)] < activate.row_elements) {
-    throw InputError(
-        shared_.program.name + ": instruction " + std::to_string(activate.index) + " (activate)",
-        "reads more columns than were written to its accumulator rows");
+    throw InputError(place_of(shared_.program, activate),
+                     "reads more columns than were written to its accumulator rows");
   }
   return entries_.data() + row * columns_;
 }

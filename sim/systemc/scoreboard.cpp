@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "sim/isa/place.h"
 
 namespace tilewave::sim::systemc {
 namespace {
@@ -158,9 +159,7 @@ void Scoreboard::check_written(const AccessList& list, Span span, const Work& wo
                                const char* what) const {
   if (list.is_written(span)) return;
   const Operation& op = *work.operation;
-  throw InputError(program_.name + ": instruction " + std::to_string(op.index) + " (" +
-                       mnemonic(op.instruction.opcode) + ")",
-                   what);
+  throw InputError(place_of(program_, op), what);
 }
 
 void Scoreboard::forget_finished(AccessList& list) const {

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "sim/engine.h"
 #include "sim/isa/fits.h"
+#include "sim/isa/place.h"
 #include "sim/systemc/accelerator.h"
 #include "sim/systemc/context.h"
 
@@ -32,9 +33,7 @@ void throw_stuck(const Shared& shared, const Accelerator& accelerator) {
   TILEWAVE_CHECK(accelerator.sequencer.has_issued_all(), ==, false,
                  "a unit waits for what nothing will do");
   const Operation& op = *accelerator.sequencer.next().operation;
-  throw InputError(shared.program.name + ": instruction " + std::to_string(op.index) + " (" +
-                       mnemonic(op.instruction.opcode) + ")",
-                   "waits forever for a place in its unit's queue",
+  throw InputError(place_of(shared.program, op), "waits forever for a place in its unit's queue",
                    "a larger sequencer.queue_depth or weight_memory.fifo_tiles");
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "sim/isa/fits.h"
+#include "sim/isa/place.h"
 
 namespace tilewave::sim {
 
@@ -72,9 +73,7 @@ Cycles Timing::issue(Unit unit, const Operation& op) {
   if (chip_.sequencer.queue_depth) {
     const std::int64_t leaver = state.issued - *chip_.sequencer.queue_depth;
     if (leaver >= state.started) {
-      throw InputError(program_.name + ": instruction " + std::to_string(op.index) + " (" +
-                           mnemonic(op.instruction.opcode) + ")",
-                       "waits forever for a place in its unit's queue",
+      throw InputError(place_of(program_, op), "waits forever for a place in its unit's queue",
                        "a larger sequencer.queue_depth or weight_memory.fifo_tiles");
     }
     if (leaver >= 0) {
@@ -115,8 +114,7 @@ RangeTracker::Ready Timing::buffer_ready(const Operation& op,
   RangeTracker::Ready ready;
   for (const Span& span : spans) buffer_.query(span, ready);
   if (&spans == &op.reads && !ready.written) {
-    throw InputError(program_.name + ": instruction " + std::to_string(op.index) + " (" +
-                         mnemonic(op.instruction.opcode) + ")",
+    throw InputError(place_of(program_, op),
                      "reads bytes of the unified buffer that nothing has written");
   }
   return ready;
@@ -278,7 +276,7 @@ Timing::Conditions Timing::matmul_conditions(const Operation& op, Cycles head) {
   RangeTracker::Ready entries;
   accumulators_.query(op.accumulators, entries);
   if (op.instruction.accumulate && !entries.written) {
-    throw InputError(program_.name + ": instruction " + std::to_string(op.index) + " (matmul)",
+    throw InputError(place_of(program_, op),
                      "adds to accumulator entries that nothing has written");
   }
   conditions.accumulator = entries.read;
@@ -324,8 +322,7 @@ void Timing::activate(const Operation& op) {
   RangeTracker::Ready sums;
   accumulators_.query(op.accumulators, sums);
   if (!sums.written) {
-    throw InputError(program_.name + ": instruction " + std::to_string(op.index) + " (activate)",
-                     "reads accumulator entries that nothing has written");
+    throw InputError(place_of(program_, op), "reads accumulator entries that nothing has written");
   }
   const Cycles end = run_activation_unit(op, sums.matrix);
   accumulators_.read(op.accumulators, end);

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "sim/accumulate.h"
+#include "sim/isa/place.h"
 #include "sim/timeline/prepared_program.h"
 
 namespace tilewave::sim {
@@ -212,7 +213,7 @@ class Machine final : public ValueMachine {
   void activate(const Operation& op) {
     for (std::int64_t row = op.accumulators.begin; row < op.accumulators.end; ++row) {
       if (columns_written_[static_cast<std::size_t>(row)] >= op.row_elements) continue;
-      throw InputError(program_.name + ": instruction " + std::to_string(op.index) + " (activate)",
+      throw InputError(place_of(program_, op),
                        "reads more columns than were written to its accumulator rows");
     }
     if (op.pool != nullptr) {
