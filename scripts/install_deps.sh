@@ -17,7 +17,7 @@ for option in "$@"; do
   case "$option" in
     --tests)
       needed+=(catch2 librapidcheck-dev)
-      optional+=(dataset-fashion-mnist)
+      optional+=(dataset-fashion-mnist verilator)
       ;;
     --bench) needed+=(libbenchmark-dev) ;;
     --fuzz) needed+=(clang-14 libclang-rt-14-dev) ;;

@@ -41,6 +41,16 @@ class PeArray {
   std::int32_t sum(std::int64_t column) const {
     return psum_[static_cast<std::size_t>((rows_ - 1) * cols_ + column)];
   }
+  /// Of one processing element, as clock() has left them.
+  struct Registers {
+    std::int16_t activation, weight, shadow;
+    std::int32_t psum;
+  };
+  /// The array must have double-buffered weights.
+  Registers registers(std::size_t row, std::size_t column) const {
+    const std::size_t pe = row * static_cast<std::size_t>(cols_) + column;
+    return {activation_[pe], weight_[pe], shadow_[pe], psum_[pe]};
+  }
   /// Nothing moves in the array.
   bool is_quiet() const { return rows_inside_ == 0 && shifts_.empty(); }
 
