@@ -13,13 +13,13 @@ PeArray::PeArray(const Chip& chip, const Program& program)
       activation_bytes_(chip.activation_bytes()),
       weight_bytes_(chip.weight_bytes()),
       adders_{chip.precision.accumulator_bits, chip.precision.overflow == Overflow::saturate},
+      activation_(rows_, cols_),
       zeros_(static_cast<std::size_t>(cols_)),
       depth_(rows_ + cols_),
       entries_(static_cast<std::size_t>(depth_)),
       skew_(static_cast<std::size_t>(rows_ * rows_)),
       left_(static_cast<std::size_t>(rows_)) {
   const auto size = static_cast<std::size_t>(rows_ * cols_);
-  activation_.resize(size);
   weight_.resize(size);
   if (double_buffered_) shadow_.resize(size);
   psum_.resize(size);
@@ -130,12 +130,12 @@ void PeArray::skew_rows() {
 }
 
 void PeArray::multiply_and_add() {
-  const PeRegisters registers{
-      rows_,          cols_,        activation_.data(),
-      weight_.data(), psum_.data(), product_.empty() ? nullptr : product_.data(),
-      left_.data(),   zeros_.data()};
+  activation_.clock(left_.data());
+  const PeRegisters registers{rows_, cols_, activation_, weight_.data(), psum_.data()};
   if (product_.empty()) {
-    clock_array(registers, adders_);
+    psum_top_ = (psum_top_ > 0 ? psum_top_ : rows_) - 1;
+    std::fill_n(psum_.begin() + psum_top_ * cols_, cols_, 0);
+    clock_array(registers, psum_top_, adders_);
     return;
   }
   std::int32_t* const control = pass_control_.data();
@@ -150,7 +150,7 @@ void PeArray::multiply_and_add() {
     control[3 * depth_ + age] = entry.pass == 0 ? 0 : -1;
     control[4 * depth_ + age] = entry.multiply != nullptr && entry.is_last_pass ? -1 : 0;
   }
-  clock_array(registers, adders_,
+  clock_array(registers, product_.data(), zeros_.data(), adders_,
               {control, control + depth_, control + 2 * depth_, control + 3 * depth_,
                control + 4 * depth_});
 }

@@ -38,18 +38,16 @@ class PeArray {
 
   /// The entry whose sum left the column's last PE in the cycle that clock() did.
   const Entry& leaving(std::int64_t column) const { return entered(rows_ - 1 + column); }
-  std::int32_t sum(std::int64_t column) const {
-    return psum_[static_cast<std::size_t>((rows_ - 1) * cols_ + column)];
-  }
+  std::int32_t sum(std::int64_t column) const { return psum_[psum_place(rows_ - 1, column)]; }
   /// Of one processing element, as clock() has left them.
   struct Registers {
     std::int16_t activation, weight, shadow;
     std::int32_t psum;
   };
   /// The array must have double-buffered weights.
-  Registers registers(std::size_t row, std::size_t column) const {
-    const std::size_t pe = row * static_cast<std::size_t>(cols_) + column;
-    return {activation_[pe], weight_[pe], shadow_[pe], psum_[pe]};
+  Registers registers(std::int64_t row, std::int64_t column) const {
+    const auto pe = static_cast<std::size_t>(row * cols_ + column);
+    return {activation_.row(row)[column], weight_[pe], shadow_[pe], psum_[psum_place(row, column)]};
   }
   /// Nothing moves in the array.
   bool is_quiet() const { return rows_inside_ == 0 && shifts_.empty(); }
@@ -64,6 +62,10 @@ class PeArray {
   const Entry& entered(std::int64_t age) const {
     const std::int64_t slot = newest_ - age;
     return entries_[static_cast<std::size_t>(slot < 0 ? slot + depth_ : slot)];
+  }
+  std::size_t psum_place(std::int64_t row, std::int64_t column) const {
+    const std::int64_t place = psum_top_ + row;
+    return static_cast<std::size_t>((place < rows_ ? place : place - rows_) * cols_ + column);
   }
   std::int16_t weight_of(const Tile& tile, std::int64_t row, std::int64_t column) const;
   void enter(const Entry& entry, const std::vector<std::int16_t>& row);
@@ -82,8 +84,10 @@ class PeArray {
   int activation_bytes_, weight_bytes_;
   Adders adders_;
 
-  std::vector<std::int16_t> activation_, weight_, shadow_;
+  ActivationLines activation_;
+  std::vector<std::int16_t> weight_, shadow_;
   std::vector<std::int32_t> psum_, product_;
+  std::int64_t psum_top_ = 0;  ///< row of psum_ in which the sums of the first row of PEs are
   std::vector<std::int32_t> zeros_;
 
   std::int64_t clock_ = 0;

@@ -1,14 +1,13 @@
 #include "sim/systemc/pe_kernel.h"
 
-#include <cstring>
-
 #include "sim/accumulate.h"
 
 // Plain pointers and bounds in locals: a bound read from memory stops the vectorizer. Built for
-// several processors, chosen at load time, so that one binary runs everywhere.
+// several processors, chosen at load time, so that one binary runs everywhere. Not for AVX2 alone:
+// what its wider vectors save goes to crossing their halves when 16-bit products become 32-bit.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && \
     !defined(__SANITIZE_ADDRESS__)
-#define TILEWAVE_CLONES __attribute__((target_clones("arch=x86-64-v4", "avx2", "default")))
+#define TILEWAVE_CLONES __attribute__((target_clones("arch=x86-64-v4", "default")))
 #else
 #define TILEWAVE_CLONES
 #endif
@@ -18,30 +17,33 @@ namespace {
 
 TILEWAVE_CLONES
 void add_row(const std::int16_t* __restrict activation, const std::int16_t* __restrict weight,
-             const std::int32_t* __restrict above, std::int32_t* __restrict psum,
-             std::int64_t cols) {
+             std::int32_t* __restrict psum, std::int64_t cols) {
   for (std::int64_t c = 0; c < cols; ++c) {
     const std::int32_t product = activation[c] * weight[c];
-    psum[c] = static_cast<std::int32_t>(static_cast<std::uint32_t>(above[c]) +
+    psum[c] = static_cast<std::int32_t>(static_cast<std::uint32_t>(psum[c]) +
                                         static_cast<std::uint32_t>(product));
   }
 }
 
-/// The low bits of every sum, sign-extended.
+/// Of every sum the low bits, sign-extended.
 TILEWAVE_CLONES
-void wrap_row(std::int32_t* __restrict psum, std::int64_t cols, int bits) {
+void add_row_wrapping(const std::int16_t* __restrict activation,
+                      const std::int16_t* __restrict weight, std::int32_t* __restrict psum,
+                      std::int64_t cols, int bits) {
   const int unused = 32 - bits;
   for (std::int64_t c = 0; c < cols; ++c) {
-    psum[c] = static_cast<std::int32_t>(static_cast<std::uint32_t>(psum[c]) << unused) >> unused;
+    const std::uint32_t sum =
+        static_cast<std::uint32_t>(psum[c]) + static_cast<std::uint32_t>(activation[c] * weight[c]);
+    psum[c] = static_cast<std::int32_t>(sum << unused) >> unused;
   }
 }
 
 TILEWAVE_CLONES
 void add_row_saturating(const std::int16_t* __restrict activation,
-                        const std::int16_t* __restrict weight, const std::int32_t* __restrict above,
-                        std::int32_t* __restrict psum, std::int64_t cols, int bits) {
+                        const std::int16_t* __restrict weight, std::int32_t* __restrict psum,
+                        std::int64_t cols, int bits) {
   for (std::int64_t c = 0; c < cols; ++c) {
-    psum[c] = saturate(std::int64_t{above[c]} + activation[c] * weight[c], bits);
+    psum[c] = saturate(std::int64_t{psum[c]} + activation[c] * weight[c], bits);
   }
 }
 
@@ -80,44 +82,39 @@ void add_products(const std::int32_t* __restrict product, const std::int32_t* __
   }
 }
 
-void move_right(std::int16_t* activation, std::int64_t cols, std::int16_t in) {
-  std::memmove(activation + 1, activation, static_cast<std::size_t>(cols - 1) * sizeof(in));
-  activation[0] = in;
-}
-
 }  // namespace
 
-// From the bottom row up, so that the sum above is still the one of the clock before.
-
-void clock_array(const PeRegisters& pe, const Adders& adders) {
-  const std::int64_t cols = pe.cols;
-  for (std::int64_t row = pe.rows - 1; row >= 0; --row) {
-    std::int16_t* activation = pe.activation + row * cols;
-    const std::int16_t* weight = pe.weight + row * cols;
-    std::int32_t* psum = pe.psum + row * cols;
-    const std::int32_t* above = row > 0 ? psum - cols : pe.top;
-    move_right(activation, cols, pe.left[row]);
+void clock_array(const PeRegisters& pe, std::int64_t psum_top, const Adders& adders) {
+  for (std::int64_t row = 0; row < pe.rows; ++row) {
+    const ActivationLines::Columns busy = pe.activation.busy(row);
+    const std::int64_t count = busy.end - busy.begin;
+    if (count <= 0) continue;
+    const std::int64_t psum_row =
+        psum_top + row < pe.rows ? psum_top + row : psum_top + row - pe.rows;
+    const std::int16_t* activation = pe.activation.row(row) + busy.begin;
+    const std::int16_t* weight = pe.weight + row * pe.cols + busy.begin;
+    std::int32_t* psum = pe.psum + psum_row * pe.cols + busy.begin;
     if (adders.saturates) {
-      add_row_saturating(activation, weight, above, psum, cols, adders.bits);
-      continue;
+      add_row_saturating(activation, weight, psum, count, adders.bits);
+    } else if (adders.bits < 32) {
+      add_row_wrapping(activation, weight, psum, count, adders.bits);
+    } else {
+      add_row(activation, weight, psum, count);
     }
-    add_row(activation, weight, above, psum, cols);
-    if (adders.bits < 32) wrap_row(psum, cols, adders.bits);
   }
 }
 
-void clock_array(const PeRegisters& pe, const Adders& adders, const PassControl& control) {
+// From the bottom row up, so that the sum above is still the one of the clock before.
+void clock_array(const PeRegisters& pe, std::int32_t* product, const std::int32_t* top,
+                 const Adders& adders, const PassControl& control) {
   const std::int64_t cols = pe.cols;
   for (std::int64_t row = pe.rows - 1; row >= 0; --row) {
-    std::int16_t* activation = pe.activation + row * cols;
     std::int32_t* psum = pe.psum + row * cols;
-    std::int32_t* product = pe.product + row * cols;
-    move_right(activation, cols, pe.left[row]);
-    multiply_pass(activation, pe.weight + row * cols, product, cols, control.weight_shift + row,
-                  control.weight_mask + row, control.product_shift + row,
-                  control.keeps_product + row);
-    add_products(product, row > 0 ? psum - cols : pe.top, psum, cols, control.is_last + row,
-                 adders.bits, adders.saturates);
+    multiply_pass(pe.activation.row(row), pe.weight + row * cols, product + row * cols, cols,
+                  control.weight_shift + row, control.weight_mask + row,
+                  control.product_shift + row, control.keeps_product + row);
+    add_products(product + row * cols, row > 0 ? psum - cols : top, psum, cols,
+                 control.is_last + row, adders.bits, adders.saturates);
   }
 }
 

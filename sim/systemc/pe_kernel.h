@@ -2,6 +2,8 @@
 
 #include <cstdint>
 
+#include "sim/systemc/activation_lines.h"
+
 namespace tilewave::sim::systemc {
 
 /// How an addition of the array ends: at the accumulator's width, by wrapping or by saturating.
@@ -10,16 +12,12 @@ struct Adders {
   bool saturates = false;
 };
 
-/// The registers of all processing elements, [rows][columns], and what is outside of the array's
-/// left and upper edge.
+/// The registers of all processing elements, [rows][columns].
 struct PeRegisters {
   std::int64_t rows = 0, cols = 0;
-  std::int16_t* activation = nullptr;
+  const ActivationLines& activation;  ///< as this clock leaves them
   const std::int16_t* weight = nullptr;
   std::int32_t* psum = nullptr;
-  std::int32_t* product = nullptr;     ///< collects the passes of one product; null if there is one
-  const std::int16_t* left = nullptr;  ///< [rows] activations that come in
-  const std::int32_t* top = nullptr;   ///< [cols] partial sums that come in: zeros
 };
 
 /// What the control that travels with the wavefront tells the PEs at (row, column), by row +
@@ -32,9 +30,13 @@ struct PassControl {
   const std::int32_t* is_last = nullptr;        ///< all ones in the last pass: add to the sum
 };
 
-/// One clock: activations move right, partial sums down, every PE multiplies and adds.
-void clock_array(const PeRegisters& pe, const Adders& adders);
-/// The same with products of several passes.
-void clock_array(const PeRegisters& pe, const Adders& adders, const PassControl& control);
+/// One clock: every PE adds its product to the sum that comes from above. The sums lie where they
+/// are throughout their way: row r of the array has found them in row (psum_top + r) mod rows, so
+/// that nothing needs to be done where activations are zero. Row psum_top is to start from zeros.
+void clock_array(const PeRegisters& pe, std::int64_t psum_top, const Adders& adders);
+/// One clock where products take several passes. `product` collects them; sums wait until the last,
+/// and so lie in the row that they have reached. `top`: [cols] zeros.
+void clock_array(const PeRegisters& pe, std::int32_t* product, const std::int32_t* top,
+                 const Adders& adders, const PassControl& control);
 
 }  // namespace tilewave::sim::systemc
