@@ -12,11 +12,9 @@ module delay #(
   if (CLOCKS == 0) begin : gen_wire
     assign out = in;
   end else begin : gen_registers
-    logic [BITS-1:0] stages[CLOCKS];
-    assign out = stages[CLOCKS-1];
-    for (genvar i = 0; i < CLOCKS; ++i) begin : gen_stage
-      initial stages[i] = 0;
-      always_ff @(posedge clk) stages[i] <= i == 0 ? in : stages[i-1];
-    end
+    logic [CLOCKS*BITS-1:0] stages;
+    assign out = stages[CLOCKS*BITS-1-:BITS];
+    initial stages = 0;
+    always_ff @(posedge clk) stages <= (CLOCKS * BITS)'({stages, in});
   end
 endmodule

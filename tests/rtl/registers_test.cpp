@@ -90,7 +90,8 @@ class Pair {
     std::ostringstream text;
     for (std::size_t row = 0; row < rows; ++row) {
       for (std::size_t col = 0; col < cols; ++col) {
-        const PeArray::Registers pe = array_.registers(row, col);
+        const PeArray::Registers pe =
+            array_.registers(static_cast<std::int64_t>(row), static_cast<std::int64_t>(col));
         const auto compare = [&](const char* name, std::int32_t expected, std::int32_t actual) {
           if (expected == actual) return;
           text << "pe_" << row << "_" << col << "." << name << ": " << expected << " / " << actual
