@@ -46,6 +46,9 @@ void check_sizes(const Chip& chip, const Place& place) {
   if (array.weight_rows_per_cycle > array.rows)
     refuse("array.weight_rows_per_cycle", array.weight_rows_per_cycle, "is more than the array has",
            "1 to " + std::to_string(array.rows));
+  if (array.weight_rows_per_cycle > 1 && array.dataflow != Dataflow::weight_stationary)
+    refuse("array.weight_rows_per_cycle", array.weight_rows_per_cycle,
+           "rows per cycle need a tile that is shifted in", "1, or dataflow weight_stationary");
   if (chip.accumulators.depth > kMaxAccumulators / array.cols)
     refuse("accumulators.depth", chip.accumulators.depth,
            "is too many with " + std::to_string(array.cols) + " cols",

@@ -7,17 +7,17 @@
 #include <vector>
 
 #include "base/units.h"
+#include "sim/dataflow.h"
 
 namespace tilewave::sim {
 
-enum class Dataflow { weight_stationary };
 enum class Overflow { wrap, saturate };
 
 struct Array {
-  std::int64_t rows = 256;  ///< contraction dimension
-  std::int64_t cols = 256;  ///< output channels
+  std::int64_t rows = 256;  ///< contraction dimension; output-stationary: pixels
+  std::int64_t cols = 256;  ///< output channels; input-stationary: pixels
   Dataflow dataflow = Dataflow::weight_stationary;
-  bool double_buffered_weights = true;
+  bool double_buffered_weights = true;  ///< a second plane of what is stationary
   std::int64_t weight_rows_per_cycle = 1;
   bool operator==(const Array&) const = default;
 };
@@ -107,10 +107,13 @@ struct Chip {
   int activation_bytes() const { return precision.activation_bits > 8 ? 2 : 1; }
   int weight_bytes() const { return precision.weight_bits > 8 ? 2 : 1; }
   int accumulator_bytes() const { return (precision.accumulator_bits + 7) / 8; }
-  /// Bytes that a tile takes in weight memory: a whole array's worth unless tiles are packed.
+  /// Bytes that a tile takes in weight memory: a whole array's worth unless tiles are packed. An
+  /// output-stationary array's tile has as many rows as it uses, whole.
   Bytes tile_bytes(std::int64_t used_rows, std::int64_t used_cols) const {
+    const bool any_length = array.dataflow == Dataflow::output_stationary;
+    const std::int64_t rows = any_length ? used_rows : array.rows;
     return weight_bytes() *
-           (weight_memory.packed_tiles ? used_rows * used_cols : array.rows * array.cols);
+           (weight_memory.packed_tiles ? used_rows * used_cols : rows * array.cols);
   }
   /// Cycles from one gathered row to the next: ceil(1 / gather_rows_per_cycle).
   Cycles gather_interval() const {

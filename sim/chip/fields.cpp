@@ -9,17 +9,30 @@ namespace {
 constexpr std::int64_t kManyCycles = 1'000'000;
 constexpr double kManyPicojoules = 1e9;
 
+yaml::Names<Dataflow> dataflow_names() {
+  yaml::Names<Dataflow> names;
+  for (const std::string_view name : kDataflowNames) {
+    names.emplace_back(static_cast<Dataflow>(names.size()), name);
+  }
+  return names;
+}
+
 Group array_fields(Array& array) {
-  return {"array",
-          "The systolic array.",
-          {integer("rows", array.rows, {1, 65536}, "Rows: the contraction dimension."),
-           integer("cols", array.cols, {1, 65536}, "Columns: output channels."),
-           choice("dataflow", array.dataflow, {{Dataflow::weight_stationary, "weight_stationary"}},
-                  "Which operand stays in the array."),
-           flag("double_buffered_weights", array.double_buffered_weights,
-                "Whether a tile can be shifted in while another is multiplied."),
-           integer("weight_rows_per_cycle", array.weight_rows_per_cycle, {1, 65536},
-                   "Rows of a weight tile shifted in per cycle; at most the array's rows.")}};
+  return {
+      "array",
+      "The systolic array.",
+      {integer("rows", array.rows, {1, 65536},
+               "Rows: the contraction dimension; output_stationary: pixels."),
+       integer("cols", array.cols, {1, 65536},
+               "Columns: output channels; input_stationary: pixels."),
+       choice("dataflow", array.dataflow, dataflow_names(), "Which operand stays in the array."),
+       flag("double_buffered_weights", array.double_buffered_weights,
+            "Whether there is a second plane of what stays in the array: of weights, "
+            "activations or sums. With it a tile can be shifted in, or sums out, while "
+            "another is multiplied."),
+       integer("weight_rows_per_cycle", array.weight_rows_per_cycle, {1, 65536},
+               "Rows of a weight tile shifted in per cycle; at most the array's rows, and 1 "
+               "unless weight_stationary.")}};
 }
 
 Group precision_fields(Precision& precision) {

@@ -167,10 +167,29 @@ class Decoder {
     op.setup = selected(ConfigRegister::setup, program_.setups);
     op.columns = selected(ConfigRegister::columns, program_.columns);
     op.accumulators = {i.accumulator, std::int64_t{i.accumulator} + i.rows};
-    op.rows_in = i.rows;
-    op.row_elements = op.tile->rows;
-    op.bytes_in = op.rows_in * op.row_elements * element_bytes_;
+    shape_multiply(op);
+    if (i.keep_rows) return;
+    op.bytes_in = std::int64_t{i.rows} * op.tile->rows * element_bytes_;
     add_gathered(op);
+  }
+
+  void shape_multiply(Operation& op) const {
+    const std::int64_t pixels = op.instruction.rows;
+    switch (program_.dataflow) {
+      case Dataflow::weight_stationary:
+        op.rows_in = pixels;
+        op.row_elements = op.tile->rows;
+        break;
+      case Dataflow::output_stationary:
+        op.rows_in = op.tile->rows;
+        op.row_elements = pixels;
+        break;
+      case Dataflow::input_stationary:
+        op.rows_in = op.tile->cols;
+        op.row_elements = op.tile->rows;
+        op.loads_rows = !op.instruction.keep_rows;
+        break;
+    }
   }
 
   /// What the data setup reads: in each plane that the multiply's channels touch, the pixels

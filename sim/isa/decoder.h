@@ -35,8 +35,12 @@ struct Operation {
   Span accumulators;         ///< rows written (matmul) or read (activate)
   Span host_scratch;         ///< bytes of the scratch space read or written, else empty
 
-  std::int64_t rows_in = 0;       ///< rows that the unit takes in, one after the other
+  /// Rows that the unit takes in, one after the other. Of a multiply, by dataflow:
+  /// weight-stationary: pixels; output-stationary: the tile's rows, with an activation of each
+  /// pixel; input-stationary: the tile's columns, with the weights of one channel.
+  std::int64_t rows_in = 0;
   std::int64_t row_elements = 0;  ///< elements used in each of them
+  bool loads_rows = false;        ///< input-stationary multiply: brings its activations along
   Bytes bytes_in = 0;             ///< read from the unified buffer
   Bytes bytes_out = 0;            ///< written to it
 };

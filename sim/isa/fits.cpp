@@ -30,10 +30,8 @@ class OperationCheck {
       }
     }
     check("accumulator row", op_.accumulators.end, "accumulators.depth", chip_.accumulators.depth);
-    if (op_.tile != nullptr) {
-      check("tile height", op_.tile->rows, "array.rows", chip_.array.rows);
-      check("tile width", op_.tile->cols, "array.cols", chip_.array.cols);
-    }
+    if (op_.tile != nullptr) check_tile(*op_.tile);
+    if (op_.instruction.opcode == Opcode::matmul) check_pixels();
     if (op_.columns != nullptr) {
       check("number of columns", static_cast<std::int64_t>(op_.columns->bias.size()), "array.cols",
             chip_.array.cols);
@@ -41,6 +39,26 @@ class OperationCheck {
   }
 
  private:
+  void check_tile(const Tile& tile) const {
+    if (chip_.array.dataflow != Dataflow::output_stationary) {
+      check("tile height", tile.rows, "array.rows", chip_.array.rows);
+    }
+    check("tile width", tile.cols, "array.cols", chip_.array.cols);
+  }
+  /// Where pixels stay in the array, there is a row or a column for each.
+  void check_pixels() const {
+    const std::int64_t pixels = op_.instruction.rows;
+    switch (chip_.array.dataflow) {
+      case Dataflow::weight_stationary:
+        break;
+      case Dataflow::output_stationary:
+        check("number of pixels", pixels, "array.rows", chip_.array.rows);
+        break;
+      case Dataflow::input_stationary:
+        check("number of pixels", pixels, "array.cols", chip_.array.cols);
+        break;
+    }
+  }
   void check(const char* what, std::int64_t value, const char* key, std::int64_t limit) const {
     if (value <= limit) return;
     too_much(place_of(program_, op_), what, value, key, limit);
@@ -60,9 +78,21 @@ void check_bits(const Program& program, const std::string& what, int program_bit
                    "make the chip's precision and the scheme's bits the same");
 }
 
+void check_dataflow(const Program& program, Dataflow chip) {
+  if (program.dataflow == chip) return;
+  const auto name = [](Dataflow dataflow) {
+    return std::string(kDataflowNames[static_cast<std::size_t>(dataflow)]);
+  };
+  throw InputError(
+      program.name,
+      "is " + name(program.dataflow) + ", but the chip's array.dataflow is " + name(chip),
+      "a program made for the chip's dataflow");
+}
+
 }  // namespace
 
 void check_fits(const Chip& chip, const Program& program, const DecodedLaunches& launches) {
+  check_dataflow(program, chip.array.dataflow);
   check_bits(program, "activation", program.activation_format.bits, chip.precision.activation_bits);
   check_bits(program, "weight", program.weight_format.bits, chip.precision.weight_bits);
   const Bytes buffer = chip.unified_buffer.capacity_kib * 1024;

@@ -22,8 +22,13 @@ constexpr Place kPlaces[] = {
     {Member::host, 48, 8},
 };
 constexpr std::size_t kFlags = 3;
-constexpr std::uint8_t kNextTileFlag = 1;
-constexpr std::uint8_t kAccumulateFlag = 2;
+struct Flag {
+  Member member;
+  std::uint8_t bit;
+};
+constexpr Flag kFlagBits[] = {
+    {Member::next_tile, 1}, {Member::accumulate, 2}, {Member::keep_rows, 4}};
+constexpr std::uint8_t kAllFlags = 7;
 constexpr std::size_t kReserved = 44;
 constexpr std::size_t kReservedEnd = 48;
 
@@ -34,8 +39,9 @@ EncodedInstruction encode(const Instruction& instruction) {
                  "an instruction with a field that its opcode does not use");
   EncodedInstruction bytes{};
   bytes[0] = static_cast<std::uint8_t>(instruction.opcode);
-  bytes[kFlags] = static_cast<std::uint8_t>((instruction.next_tile ? kNextTileFlag : 0) |
-                                            (instruction.accumulate ? kAccumulateFlag : 0));
+  for (const Flag& flag : kFlagBits) {
+    if (get(instruction, flag.member) != 0) bytes[kFlags] |= flag.bit;
+  }
   for (const Place& place : kPlaces) {
     const std::uint64_t value = get(instruction, place.member);
     for (std::size_t i = 0; i < place.bytes; ++i) {
@@ -52,11 +58,13 @@ Instruction decode(const EncodedInstruction& bytes, const std::string& where) {
   }
   Instruction instruction;
   instruction.opcode = static_cast<Opcode>(bytes[0]);
-  if (bytes[kFlags] > (kNextTileFlag | kAccumulateFlag)) {
-    throw InputError(where, "unknown flags " + std::to_string(bytes[kFlags]), "0 to 3");
+  if (bytes[kFlags] > kAllFlags) {
+    throw InputError(where, "unknown flags " + std::to_string(bytes[kFlags]),
+                     "0 to " + std::to_string(kAllFlags));
   }
-  instruction.next_tile = (bytes[kFlags] & kNextTileFlag) != 0;
-  instruction.accumulate = (bytes[kFlags] & kAccumulateFlag) != 0;
+  for (const Flag& flag : kFlagBits) {
+    set(instruction, flag.member, (bytes[kFlags] & flag.bit) == 0 ? 0 : 1);
+  }
   for (const Place& place : kPlaces) {
     std::uint64_t value = 0;
     for (std::size_t i = 0; i < place.bytes; ++i) {

@@ -42,7 +42,8 @@ enum class HostSpace : std::uint8_t { input, output, scratch };
 ///   write_host     the same
 ///   read_weights   tile
 ///   matmul         unified_buffer (of the source tensor), accumulator, first (output pixel),
-///                  rows, k_first, next_tile, accumulate        [config: setup, columns]
+///                  rows, k_first, next_tile, accumulate, keep_rows
+///                                                              [config: setup, columns]
 ///   activate       accumulator, rows, unified_buffer, first    [config: columns, pool]
 ///   vector_add     unified_buffer (a), source_b, destination, rows              [config: add]
 ///   vector_pool    unified_buffer (source plane), destination, first, rows      [config: pool]
@@ -53,6 +54,7 @@ struct Instruction {
   HostSpace space = HostSpace::input;
   bool next_tile = false;   ///< swap in the next tile of the FIFO with this multiply's first row
   bool accumulate = false;  ///< add to the accumulator entries instead of starting from the bias
+  bool keep_rows = false;   ///< the array keeps the activations of the multiply before
   std::uint32_t value = 0;  ///< set_config: value; read_weights: tile; matmul: k_first
   std::uint32_t unified_buffer = 0;
   std::uint32_t source_b = 0;

@@ -32,6 +32,7 @@ constexpr Field kMatmul[] = {
     {"k", Member::value, FieldStyle::decimal},
     {"next_tile", Member::next_tile, FieldStyle::flag},
     {"accumulate", Member::accumulate, FieldStyle::flag},
+    {"keep_rows", Member::keep_rows, FieldStyle::flag},
 };
 constexpr Field kActivate[] = {
     {"acc", Member::accumulator, FieldStyle::decimal},
@@ -76,9 +77,10 @@ constexpr OpcodeInfo kOpcodeTable[kOpcodes] = {
 
 // In the order of Member.
 constexpr std::string_view kMemberNames[kMembers] = {
-    "reg",      "space",       "next_tile",   "accumulate", "value", "unified_buffer",
-    "source_b", "destination", "accumulator", "first",      "rows",  "row_bytes",
-    "stride",   "stride_b",    "host"};
+    "reg",         "space",       "next_tile",      "accumulate",
+    "keep_rows",   "value",       "unified_buffer", "source_b",
+    "destination", "accumulator", "first",          "rows",
+    "row_bytes",   "stride",      "stride_b",       "host"};
 
 template <typename InstructionType, typename Function>
 auto with_member(InstructionType& i, Member member, Function function) {
@@ -91,6 +93,8 @@ auto with_member(InstructionType& i, Member member, Function function) {
       return function(i.next_tile);
     case Member::accumulate:
       return function(i.accumulate);
+    case Member::keep_rows:
+      return function(i.keep_rows);
     case Member::value:
       return function(i.value);
     case Member::unified_buffer:
@@ -144,6 +148,7 @@ std::uint64_t max_value(Member member) {
       return kHostSpaces - 1;
     case Member::next_tile:
     case Member::accumulate:
+    case Member::keep_rows:
       return 1;
     case Member::host:
       return std::numeric_limits<std::uint64_t>::max();

@@ -19,6 +19,7 @@ enum class Member : std::uint8_t {
   space,
   next_tile,
   accumulate,
+  keep_rows,
   value,
   unified_buffer,
   source_b,
@@ -31,7 +32,7 @@ enum class Member : std::uint8_t {
   stride_b,
   host,
 };
-inline constexpr int kMembers = 15;
+inline constexpr int kMembers = 16;
 
 /// How a field is written: as a word or number in its place, as key=number, key=0xnumber, or as a
 /// key alone that stands for true.

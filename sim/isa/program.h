@@ -9,6 +9,7 @@
 #include "models/graph.h"
 #include "quant/format.h"
 #include "quant/requantize.h"
+#include "sim/dataflow.h"
 #include "sim/isa/instruction.h"
 
 namespace tilewave::sim {
@@ -134,6 +135,7 @@ struct HostTensor {
 struct Program {
   std::string name;
   std::int64_t batch = 1;
+  Dataflow dataflow = Dataflow::weight_stationary;  ///< of the arrays that it can run on
   HostTensor input, output;
   Bytes host_scratch_bytes = 0;
   /// Unified buffer addresses in [base, base + 2 * half) alternate between launches.

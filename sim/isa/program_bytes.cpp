@@ -14,7 +14,7 @@ namespace tilewave::sim {
 namespace {
 
 constexpr std::string_view kMagic = "tilewave";
-constexpr std::uint32_t kVersion = 1;
+constexpr std::uint32_t kVersion = 2;
 
 void fields(auto& visit, Is<Tile> auto& t) {
   visit("rows", t.rows);

@@ -37,6 +37,10 @@ struct EnumNames<quant::RequantizeMode> {
   static constexpr std::array<std::string_view, 2> names = {"float", "fixed_point"};
 };
 template <>
+struct EnumNames<Dataflow> {
+  static constexpr auto names = kDataflowNames;
+};
+template <>
 struct EnumNames<Pool::Kind> {
   static constexpr std::array<std::string_view, 2> names = {"max", "average"};
 };
@@ -48,6 +52,7 @@ auto shape_of(Is<models::Shape> auto& s) {
 void fields(auto& visit, Is<Program> auto& p) {
   visit("name", p.name);
   visit("batch", p.batch);
+  visit("dataflow", p.dataflow);
   visit("activation_bits", p.activation_format.bits);
   visit("activation_signed", p.activation_format.is_signed);
   visit("activation_symmetric", p.activation_format.symmetric);

@@ -141,6 +141,23 @@ class Walk {
     range(std::int64_t{i.accumulator} + i.rows, 1, static_cast<std::int64_t>(kAddresses),
           "the last accumulator row, acc + rows,");
     check_buffer("ub", i.unified_buffer, bytes({setup.images, setup.source.shape.elements()}));
+    if (i.keep_rows) check_kept_rows(i, tile);
+    in_array_ = {&i, registers_[static_cast<std::size_t>(ConfigRegister::setup)], tile.rows};
+  }
+
+  /// The activations in the array are those that the multiply would load.
+  void check_kept_rows(const Instruction& i, const Tile& tile) {
+    if (program_.dataflow != Dataflow::input_stationary) {
+      fail("keep_rows", "in an input_stationary program");
+    }
+    const Instruction* before = in_array_.multiply;
+    if (before == nullptr) fail("keeps rows, but there are none in the array");
+    if (before->unified_buffer != i.unified_buffer || before->first != i.first ||
+        before->rows != i.rows || before->value != i.value || in_array_.tile_rows != tile.rows ||
+        in_array_.setup != registers_[static_cast<std::size_t>(ConfigRegister::setup)]) {
+      fail("keeps other rows than the multiply before it has in the array",
+           "the same setup, ub, first, rows, k and height of the tile");
+    }
   }
 
   void activate(const Instruction& i) {
@@ -271,6 +288,12 @@ class Walk {
   std::array<std::uint32_t, kConfigRegisters> registers_{};
   std::vector<std::uint32_t> read_;  ///< tiles, in the order in which they enter the FIFO
   std::size_t swapped_ = 0;          ///< how many of them have been taken by a multiply
+  /// Whose activations an input-stationary array holds.
+  struct InArray {
+    const Instruction* multiply = nullptr;
+    std::uint32_t setup = kNone;
+    std::int64_t tile_rows = 0;
+  } in_array_;
 };
 
 }  // namespace

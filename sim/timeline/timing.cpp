@@ -19,6 +19,10 @@ Timing::Timing(const Chip& chip, const Program& program, bool trace)
       fifo_places_(static_cast<std::size_t>(chip.weight_memory.fifo_tiles), Cycles{0}),
       drain_layer_(operations_[0].back().layer) {
   check_fits(chip, program, operations_);
+  if (chip.array.dataflow != Dataflow::weight_stationary) {
+    throw InputError(chip.name, "has an array.dataflow that the timeline engine does not do yet",
+                     "weight_stationary");
+  }
   result_.layers.resize(program.layers.size());
 }
 

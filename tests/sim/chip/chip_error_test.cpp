@@ -69,6 +69,9 @@ TEST_CASE("sizes that do not fit each other are refused") {
        "f.yaml:1: array.rows: 65536 is too many with 1025 cols (rows * cols at most 67108864)"},
       {"array: {rows: 4, weight_rows_per_cycle: 5}",
        "f.yaml:1: array.weight_rows_per_cycle: 5 is more than the array has (1 to 4)"},
+      {"array: {dataflow: input_stationary, weight_rows_per_cycle: 2}",
+       "f.yaml:1: array.weight_rows_per_cycle: 2 rows per cycle need a tile that is shifted in "
+       "(1, or dataflow weight_stationary)"},
       {"array: {cols: 65536}\naccumulators: {depth: 4097}",
        "f.yaml:2: accumulators.depth: 4097 is too many with 65536 cols (at most 4096)"},
       {"unified_buffer: {capacity_kib: 1, row_bytes: 1025}",
@@ -95,8 +98,9 @@ TEST_CASE("wrong keys and types are refused with line and nearest key") {
       {"clock_mhz: .nan", "f.yaml:1: clock_mhz: .nan is not a number"},
       {"precision: {overflow: warp}",
        "f.yaml:1: precision.overflow: warp is not allowed (did you mean wrap?)"},
-      {"array: {dataflow: output}",
-       "f.yaml:1: array.dataflow: output is not allowed (one of weight_stationary)"},
+      {"array: {dataflow: output_stationery}",
+       "f.yaml:1: array.dataflow: output_stationery is not allowed (did you mean "
+       "output_stationary?)"},
       {"array: {double_buffered_weights: 1}",
        "f.yaml:1: array.double_buffered_weights: 1 is not allowed (one of true, false)"},
       {"sequencer: {queue_depth: none}",

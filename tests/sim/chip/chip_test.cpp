@@ -51,8 +51,8 @@ const Change kChanges[] = {
     {"energy.host_link_pj_per_byte", "30"},
     {"energy.static_watts", "0.01"},
 };
-/// Keys with one value only.
-const char* const kFixed[] = {"array.dataflow", "systolic_data_setup.im2col"};
+/// Keys that do not go with the changes above, and those with one value only.
+const char* const kApart[] = {"array.dataflow", "systolic_data_setup.im2col"};
 
 /// "array.rows" as JSON's pointer to it, with `between` between the levels.
 Json::json_pointer pointer(std::string key, const std::string& between = "/") {
@@ -75,7 +75,7 @@ std::set<std::string> resolved_keys() {
 }  // namespace
 
 TEST_CASE("the list of keys in this test is the list of keys of the resolved form") {
-  std::set<std::string> keys(std::begin(kFixed), std::end(kFixed));
+  std::set<std::string> keys(std::begin(kApart), std::end(kApart));
   for (const Change& change : kChanges) keys.insert(change.key);
   CHECK(keys == resolved_keys());
 }
@@ -101,6 +101,28 @@ TEST_CASE("each key is another field of the chip") {
     CHECK(all != before);
   }
   CHECK(parse_chip(to_yaml(all), "f.yaml") == all);
+}
+
+TEST_CASE("each dataflow survives YAML") {
+  for (const std::string_view name : kDataflowNames) {
+    const Chip chip = with_key(Chip{}, "array.dataflow", std::string(name));
+    CHECK(kDataflowNames[static_cast<std::size_t>(chip.array.dataflow)] == name);
+    CHECK(parse_chip(to_yaml(chip), "f.yaml") == chip);
+  }
+}
+
+TEST_CASE("an output-stationary array's tile is as long as it is, others have the array's") {
+  Chip chip;  // 256 x 256
+  CHECK(chip.tile_bytes(3, 5) == 65536);
+  chip.array.dataflow = Dataflow::input_stationary;
+  CHECK(chip.tile_bytes(3, 5) == 65536);
+  chip.array.dataflow = Dataflow::output_stationary;
+  CHECK(chip.tile_bytes(3, 5) == 3 * 256);
+  CHECK(chip.tile_bytes(1000, 5) == 256'000);
+  chip.precision.weight_bits = 16;
+  CHECK(chip.tile_bytes(1000, 5) == 512'000);
+  chip.weight_memory.packed_tiles = true;
+  CHECK(chip.tile_bytes(1000, 5) == 10'000);
 }
 
 TEST_CASE("random chips survive YAML") {

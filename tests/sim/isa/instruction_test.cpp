@@ -3,6 +3,7 @@
 #include <rapidcheck.h>
 
 #include <catch2/catch.hpp>
+#include <utility>
 
 #include "base/error.h"
 #include "tests/support/random_instruction.h"
@@ -12,7 +13,7 @@ namespace {
 
 // Written out by hand from docs/isa.md, so that a change of the layout is seen.
 const EncodedInstruction kMatmulBytes = {
-    7,    0,    0,    3,                             // matmul, no register, no space, both flags
+    7,    0,    0,    7,                             // matmul, no register, no space, all flags
     4,    3,    2,    1,                             // value (k_first)
     8,    7,    6,    5,                             // unified_buffer
     0,    0,    0,    0,    0, 0, 0, 0,              // source_b, destination
@@ -29,6 +30,7 @@ Instruction matmul() {
   i.opcode = Opcode::matmul;
   i.next_tile = true;
   i.accumulate = true;
+  i.keep_rows = true;
   i.value = 0x01020304;
   i.unified_buffer = 0x05060708;
   i.accumulator = 9;
@@ -49,9 +51,13 @@ std::string decode_error(const EncodedInstruction& bytes) {
 TEST_CASE("an instruction is 56 bytes in the documented places") {
   CHECK(encode(matmul()) == kMatmulBytes);
   CHECK(decode(kMatmulBytes, "here") == matmul());
-  Instruction swap_only = matmul();
-  swap_only.accumulate = false;
-  CHECK(encode(swap_only)[3] == 1);
+  Instruction flags = matmul();
+  flags.accumulate = flags.keep_rows = false;
+  CHECK(encode(flags)[3] == 1);
+  std::swap(flags.next_tile, flags.accumulate);
+  CHECK(encode(flags)[3] == 2);
+  std::swap(flags.accumulate, flags.keep_rows);
+  CHECK(encode(flags)[3] == 4);
 
   Instruction read;
   read.opcode = Opcode::read_host;
@@ -106,8 +112,8 @@ TEST_CASE("decoding says what is wrong with an instruction") {
   bytes[0] = 12;
   CHECK(decode_error(bytes) == "p.twp: instruction 3: opcode 12 is unknown (0 to 11)");
   bytes = kMatmulBytes;
-  bytes[3] = 4;
-  CHECK(decode_error(bytes) == "p.twp: instruction 3: unknown flags 4 (0 to 3)");
+  bytes[3] = 8;
+  CHECK(decode_error(bytes) == "p.twp: instruction 3: unknown flags 8 (0 to 7)");
   bytes = kMatmulBytes;
   bytes[45] = 1;
   CHECK(decode_error(bytes) == "p.twp: instruction 3: reserved bytes are not zero");

@@ -29,6 +29,14 @@ TEST_CASE("a program survives the binary form") {
   CHECK(program_from_bytes(to_bytes(program), "p.twp") == program);
 }
 
+TEST_CASE("the dataflow survives the binary form") {
+  Program program = test::small_program();
+  for (const Dataflow dataflow : {Dataflow::output_stationary, Dataflow::input_stationary}) {
+    program.dataflow = dataflow;
+    CHECK(program_from_bytes(to_bytes(program), "p.twp").dataflow == dataflow);
+  }
+}
+
 TEST_CASE("random programs survive the binary form") {
   REQUIRE(rc::check([](std::uint32_t seed) {
     const Program program = test::random_program(seed);
@@ -39,8 +47,8 @@ TEST_CASE("random programs survive the binary form") {
 TEST_CASE("the binary form begins with its name and version") {
   Bytes8 bytes = to_bytes(test::small_program());
   CHECK(std::string(bytes.begin(), bytes.begin() + 8) == "tilewave");
-  bytes[8] = 2;
-  CHECK(error_of(bytes) == "p.twp: has version 2 (1)");
+  bytes[8] = 1;
+  CHECK(error_of(bytes) == "p.twp: has version 1 (2)");
   bytes[0] = 'T';
   CHECK(error_of(bytes) == "p.twp: is not a program (one that begins with \"tilewave\")");
   CHECK(error_of({}) == "p.twp: is not a program (one that begins with \"tilewave\")");
