@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <numeric>
 #include <optional>
 #include <random>
 #include <string>
@@ -15,6 +16,9 @@ namespace {
 using namespace sim;
 using models::Shape;
 using models::Window;
+
+/// Per column tile, at the least; more take a test too long.
+constexpr std::int64_t kMostMultiplies = 256;
 
 /// A tensor that is in the unified buffer, whole.
 struct Tensor {
@@ -53,6 +57,7 @@ class Builder {
   void start() {
     p_.name = "random";
     p_.batch = pick(1, 3);
+    p_.dataflow = limits_.dataflow;
     const int bits[] = {8, 8, 4, 16};
     p_.activation_format = {bits[pick(0, 3)], true, one_in(2)};
     p_.weight_format = {one_in(4) ? 16 : 8, true, one_in(2)};
@@ -323,9 +328,11 @@ class Builder {
     Layout layout{c.setup.output, pick(1, limits_.array_cols)};
     if (one_in(2)) choose_pool(c, layout);
     const auto to = allocate(layout, {c.from});
-    if (!to || c.unit > limits_.accumulator_rows) return;
-    c.to = *to;
     const std::int64_t depth = window->kernel_height * window->kernel_width * c.setup.channel_count;
+    const std::int64_t multiplies = ceil_div(c.setup.output.pixels() * p_.batch, most_pixels()) *
+                                    ceil_div(depth, limits_.array_rows);
+    if (!to || c.unit > limits_.accumulator_rows || multiplies > kMostMultiplies) return;
+    c.to = *to;
     begin_layer("Conv", c.setup.output.pixels(), c.setup.output.channels, depth);
     select(ConfigRegister::setup, p_.setups, c.setup);
     for (std::int64_t plane = 0; plane < layout.planes(); ++plane) column_tile(c, plane, depth);
@@ -367,15 +374,21 @@ class Builder {
   std::vector<std::int64_t> add_tiles(std::int64_t depth, std::int64_t cols) {
     std::vector<std::int64_t> heights;
     for (std::int64_t k = 0; k < depth; k += heights.back()) {
-      heights.push_back(pick(1, std::min(depth - k, limits_.array_rows)));
-      const std::int64_t size = heights.back() * cols;
-      p_.tiles.push_back({heights.back(), cols, std::ssize(p_.weights), size});
-      for (std::int64_t i = 0; i < size; ++i) {
-        p_.weights.push_back(
-            static_cast<std::int16_t>(pick(p_.weight_format.qmin(), p_.weight_format.qmax())));
-      }
+      heights.push_back(pick(1, std::min(depth - k, most_rows())));
+      add_tile(heights.back(), cols);
     }
     return heights;
+  }
+  std::int64_t most_rows() const {
+    return p_.dataflow == Dataflow::output_stationary ? INT32_MAX : limits_.array_rows;
+  }
+  void add_tile(std::int64_t rows, std::int64_t cols) {
+    const std::int64_t size = rows * cols;
+    p_.tiles.push_back({rows, cols, std::ssize(p_.weights), size});
+    for (std::int64_t i = 0; i < size; ++i) {
+      p_.weights.push_back(
+          static_cast<std::int16_t>(pick(p_.weight_format.qmin(), p_.weight_format.qmax())));
+    }
   }
 
   void column_tile(const Convolution& c, std::int64_t plane, std::int64_t depth) {
@@ -393,7 +406,7 @@ class Builder {
     for (std::int64_t first = 0; first < rows;) {
       const std::int64_t count = std::min(rows - first, pick(1, most_units) * c.unit);
       const std::int64_t accumulator = pick(0, limits_.accumulator_rows - count);
-      multiply(c, heights, first_tile, accumulator, first, count);
+      emit_multiplies(plan_multiplies(heights, first_tile, count), c, accumulator, first);
       emit({.opcode = Opcode::activate,
             .unified_buffer = plane_address(c.to, plane),
             .accumulator = u32(accumulator),
@@ -403,35 +416,91 @@ class Builder {
     }
   }
 
-  /// All tiles of a column on `count` rows, each tile on one or two parts of them.
-  void multiply(const Convolution& c, const std::vector<std::int64_t>& heights,
-                std::int64_t first_tile, std::int64_t accumulator, std::int64_t first,
-                std::int64_t count) {
-    const std::int64_t split = one_in(2) ? count : pick(1, count);
-    const bool is_early = one_in(2);  // each tile is asked for before the multiply before it
-    std::int64_t k = 0;
-    for (std::size_t t = 0; t < heights.size(); ++t) {
-      const auto read = [&](std::size_t tile) {
-        if (tile < heights.size()) {
-          emit({.opcode = Opcode::read_weights,
-                .value = u32(first_tile + static_cast<std::int64_t>(tile))});
-        }
-      };
-      if (!is_early || t == 0) read(t);
-      if (is_early) read(t + 1);
-      Instruction i;
-      i.opcode = Opcode::matmul;
-      i.accumulate = t > 0;
-      i.value = u32(k);
-      i.unified_buffer = u32(c.from.address);
-      for (std::int64_t row = 0; row < count; row += i.rows) {
-        i.next_tile = row == 0;
-        i.accumulator = u32(accumulator + row);
-        i.first = u32(first + row);
-        i.rows = u32(row == 0 ? split : count - split);
-        emit(i);
+  /// One multiply of a column tile, pixels counted from the first of the chunk.
+  struct Multiply {
+    std::int64_t tile, k, first, rows;
+    bool next_tile, accumulate, keep_rows;
+  };
+
+  /// Pixels that one multiply can have.
+  std::int64_t most_pixels() const {
+    switch (p_.dataflow) {
+      case Dataflow::output_stationary:
+        return limits_.array_rows;
+      case Dataflow::input_stationary:
+        return limits_.array_cols;
+      case Dataflow::weight_stationary:
+        break;
+    }
+    return INT32_MAX;
+  }
+
+  /// All tiles of a column on `count` pixels in some parts; tile after tile or part after part.
+  std::vector<Multiply> plan_multiplies(const std::vector<std::int64_t>& heights,
+                                        std::int64_t first_tile, std::int64_t count) {
+    std::vector<std::int64_t> parts;
+    for (std::int64_t left = count; left > 0; left -= parts.back()) {
+      const std::int64_t most = std::min(left, most_pixels());
+      parts.push_back(one_in(2) ? most : pick(std::max<std::int64_t>(1, most / 2), most));
+    }
+    const std::vector<std::int64_t> k_of = sums_before(heights), first_of = sums_before(parts);
+    const bool keeps_tile = one_in(2);
+    const std::size_t outer = keeps_tile ? heights.size() : parts.size();
+    const std::size_t inner = keeps_tile ? parts.size() : heights.size();
+    std::vector<Multiply> plan;
+    for (std::size_t o = 0; o < outer; ++o) {
+      for (std::size_t i = 0; i < inner; ++i) {
+        const std::size_t tile = keeps_tile ? o : i;
+        const std::size_t part = keeps_tile ? i : o;
+        plan.push_back({first_tile + static_cast<std::int64_t>(tile), k_of[tile], first_of[part],
+                        parts[part], !keeps_tile || part == 0, tile > 0, false});
+        if (p_.dataflow == Dataflow::input_stationary && one_in(3)) repeat(plan, !keeps_tile);
       }
-      k += heights[t];
+    }
+    return plan;
+  }
+  static std::vector<std::int64_t> sums_before(const std::vector<std::int64_t>& values) {
+    std::vector<std::int64_t> sums(values.size());
+    std::exclusive_scan(values.begin(), values.end(), sums.begin(), std::int64_t{0});
+    return sums;
+  }
+
+  /// The last multiply's activations again, with the same weights or with others; not with others
+  /// where the next multiply needs the tile that is in the array.
+  void repeat(std::vector<Multiply>& plan, bool may_change_tile) {
+    for (std::int64_t n = pick(1, 2); n > 0; --n) {
+      Multiply again = plan.back();
+      again.keep_rows = again.accumulate = true;
+      again.next_tile = may_change_tile && one_in(2);
+      if (again.next_tile) {
+        const Tile tile = p_.tiles[static_cast<std::size_t>(again.tile)];
+        again.tile = std::ssize(p_.tiles);
+        add_tile(tile.rows, tile.cols);
+      }
+      plan.push_back(again);
+    }
+  }
+
+  void emit_multiplies(const std::vector<Multiply>& plan, const Convolution& c,
+                       std::int64_t accumulator, std::int64_t first) {
+    const std::size_t ahead = one_in(2) ? 1 : 0;  // a tile is asked for before the multiply before
+    std::size_t read = 0;
+    for (std::size_t i = 0; i < plan.size(); ++i) {
+      for (; read < plan.size() && read <= i + ahead; ++read) {
+        if (plan[read].next_tile) {
+          emit({.opcode = Opcode::read_weights, .value = u32(plan[read].tile)});
+        }
+      }
+      const Multiply& m = plan[i];
+      emit({.opcode = Opcode::matmul,
+            .next_tile = m.next_tile,
+            .accumulate = m.accumulate,
+            .keep_rows = m.keep_rows,
+            .value = u32(m.k),
+            .unified_buffer = u32(c.from.address),
+            .accumulator = u32(accumulator + m.first),
+            .first = u32(first + m.first),
+            .rows = u32(m.rows)});
     }
   }
 

@@ -12,6 +12,7 @@ struct RandomProgramLimits {
   std::int64_t array_cols = 17;
   std::int64_t accumulator_rows = 96;
   std::int64_t unified_buffer_bytes = 4096;
+  sim::Dataflow dataflow = sim::Dataflow::weight_stationary;
   int steps = 8;
 };
 
