@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "sim/systemc/os_matrix_unit.h"
 #include "sim/systemc/pe_matrix_unit.h"
 #include "sim/systemc/tile_matrix_unit.h"
 
@@ -31,8 +32,12 @@ std::int64_t accumulator_rows(const InstructionStream& stream, const Program& pr
 
 std::unique_ptr<MatrixUnitBase> make_matrix_unit(MatrixUnit kind, Shared& shared,
                                                  const MatrixUnitPorts& ports) {
-  if (kind == MatrixUnit::pe) return std::make_unique<PeMatrixUnit>("matrix_unit", shared, ports);
-  return std::make_unique<TileMatrixUnit>("matrix_unit", shared, ports);
+  constexpr const char* kName = "matrix_unit";
+  if (kind == MatrixUnit::tile) return std::make_unique<TileMatrixUnit>(kName, shared, ports);
+  if (shared.chip.array.dataflow == Dataflow::output_stationary) {
+    return std::make_unique<OsMatrixUnit>(kName, shared, ports);
+  }
+  return std::make_unique<PeMatrixUnit>(kName, shared, ports);
 }
 
 }  // namespace

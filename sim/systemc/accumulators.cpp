@@ -28,18 +28,17 @@ void Accumulators::begin_row(const Operation& multiply, std::int64_t row) {
   moved.accumulator_write += bytes;
   if (multiply.instruction.accumulate) moved.accumulator_read += bytes;
   if (!shared_.with_values || multiply.instruction.accumulate) return;
-  columns_written_[static_cast<std::size_t>(row)] = std::max<std::int64_t>(
-      multiply.tile->cols, static_cast<std::int64_t>(multiply.columns->bias.size()));
+  const std::vector<std::int32_t>& bias = multiply.columns->bias;
+  columns_written_[static_cast<std::size_t>(row)] =
+      std::max(multiply.tile->cols, static_cast<std::int64_t>(bias.size()));
+  std::int32_t* const entries = entries_.data() + row * columns_;
+  std::fill(entries, entries + columns_, 0);
+  std::transform(bias.begin(), bias.end(), entries,
+                 [this](std::int32_t value) { return narrow(value); });
 }
 
-void Accumulators::add(const Operation& multiply, std::int64_t row, std::int64_t column,
-                       std::int32_t sum) {
+void Accumulators::add(std::int64_t row, std::int64_t column, std::int32_t sum) {
   std::int32_t& entry = entries_[static_cast<std::size_t>(row * columns_ + column)];
-  if (!multiply.instruction.accumulate) {
-    const auto& bias = multiply.columns->bias;
-    const auto n = static_cast<std::size_t>(column);
-    entry = n < bias.size() ? narrow(bias[n]) : 0;
-  }
   entry = narrow(std::int64_t{entry} + sum);
 }
 

@@ -13,10 +13,11 @@ class Accumulators final : public sc_core::sc_module {
   /// `rows`: of which the program makes use.
   Accumulators(const sc_core::sc_module_name& name, Shared& shared, std::int64_t rows);
 
-  /// Before the sums of a multiply's row come in: which columns it defines.
+  /// Before the sums of a multiply for a row come in: its entries start from the bias, unless the
+  /// multiply adds to what is there.
   void begin_row(const Operation& multiply, std::int64_t row);
-  /// A sum that has left the array's column `column` is added to its entry.
-  void add(const Operation& multiply, std::int64_t row, std::int64_t column, std::int32_t sum);
+  /// A sum that has left the array is added to its entry.
+  void add(std::int64_t row, std::int64_t column, std::int32_t sum);
   /// The first `columns` entries of a row.
   const std::int32_t* read(const Operation& activate, std::int64_t row);
 

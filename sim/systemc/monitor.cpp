@@ -44,14 +44,16 @@ void Monitor::look_at_next_multiply(std::int64_t sequence) {
   scoreboard_.enter_through(sequence);
   const Operation& op = *stream_.at(sequence).operation;
   layer_ = op.layer;
-  const std::int64_t tile = matrix_.tiles_used();
-  const bool swaps = op.instruction.next_tile;
-  is_unmet_[weight] = swaps && fifo_.arrived() <= tile;
-  is_unmet_[shift] = swaps && matrix_.tiles_shifted() <= tile;
+  is_unmet_[weight] = op.instruction.next_tile && fifo_.arrived() <= matrix_.tiles_used();
+  is_unmet_[shift] = matrix_.waits_for_shift_in(op);
   is_unmet_[input] = scoreboard_.waits_for(sequence, Scoreboard::Reason::host);
   is_unmet_[raw] = scoreboard_.waits_for(sequence, Scoreboard::Reason::activation) ||
                    !sequencer_.has_passed_sync(stream_.sync_before(sequence));
-  is_unmet_[accumulator] = scoreboard_.waits_for(sequence, Scoreboard::Reason::accumulator);
+  const std::optional<Cycles> drained = matrix_.drained_for(op);
+  const bool is_drained = drained && *drained <= current_cycle();
+  if (drained && !is_drained) wake_at(*drained);
+  is_unmet_[accumulator] =
+      !is_drained || scoreboard_.waits_for(sequence, Scoreboard::Reason::accumulator);
 }
 
 void Monitor::count_until(Cycles cycle) {

@@ -1,6 +1,7 @@
 #include "sim/systemc/pe_array.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace tilewave::sim::systemc {
 
@@ -10,19 +11,20 @@ PeArray::PeArray(const Chip& chip, const Program& program)
       cols_(chip.array.cols),
       rows_per_cycle_(chip.array.weight_rows_per_cycle),
       double_buffered_(chip.array.double_buffered_weights),
-      activation_bytes_(chip.activation_bytes()),
-      weight_bytes_(chip.weight_bytes()),
+      moving_bytes_(chip.activation_bytes()),
+      staying_bytes_(chip.weight_bytes()),
       adders_{chip.precision.accumulator_bits, chip.precision.overflow == Overflow::saturate},
       activation_(rows_, cols_),
       zeros_(static_cast<std::size_t>(cols_)),
       depth_(rows_ + cols_),
       entries_(static_cast<std::size_t>(depth_)),
-      skew_(static_cast<std::size_t>(rows_ * rows_)),
-      left_(static_cast<std::size_t>(rows_)) {
+      left_(rows_),
+      top_(cols_) {
   const auto size = static_cast<std::size_t>(rows_ * cols_);
   weight_.resize(size);
   if (double_buffered_) shadow_.resize(size);
   psum_.resize(size);
+  if (chip.array.dataflow == Dataflow::input_stationary) std::swap(moving_bytes_, staying_bytes_);
   if (chip.passes() == 1) return;
   product_.resize(size);
   pass_control_.resize(static_cast<std::size_t>(5 * depth_));
@@ -36,31 +38,23 @@ void PeArray::begin_swap() {
   if (double_buffered_) swaps_.push_back(clock_ + 1);
 }
 
-void PeArray::clock(const Entry& entry, const std::vector<std::int16_t>& row) {
+void PeArray::clock(const Entry& entry, const std::int16_t* row, Values top) {
   ++clock_;
   enter(entry, row);
   swap_planes();
-  shift_in_weights();
-  skew_rows();
+  shift_in_weights(top);
   multiply_and_add();
   if (leaving(cols_ - 1).multiply != nullptr && leaving(cols_ - 1).is_last_pass) --rows_inside_;
 }
 
-void PeArray::enter(const Entry& entry, const std::vector<std::int16_t>& row) {
+void PeArray::enter(const Entry& entry, const std::int16_t* row) {
   newest_ = newest_ + 1 < depth_ ? newest_ + 1 : 0;
-  newest_row_ = newest_row_ + 1 < rows_ ? newest_row_ + 1 : 0;
   entries_[static_cast<std::size_t>(newest_)] = entry;
-  std::int16_t* lines = skew_.data() + newest_row_ * rows_;
-  std::fill(lines, lines + rows_, std::int16_t{0});
+  std::int16_t* const lanes = left_.enter();
   if (entry.multiply == nullptr) return;
   if (entry.is_last_pass) ++rows_inside_;
-  const bool takes_bytes = activation_bytes_ == 2;
-  const bool is_high = entry.pass % 2 == 1;
-  for (std::size_t k = 0; k < static_cast<std::size_t>(entry.multiply->tile->rows); ++k) {
-    const std::int16_t value = row[k];
-    const int byte = is_high ? value >> 8 : value & 0xff;
-    lines[k] = takes_bytes ? static_cast<std::int16_t>(byte) : value;
-  }
+  const int byte = moving_bytes_ == 2 ? entry.pass % 2 : kWhole;
+  for (std::int64_t k = 0; k < entry.multiply->tile->rows; ++k) lanes[k] = part_of(row[k], byte);
 }
 
 void PeArray::swap_planes() {
@@ -80,10 +74,13 @@ std::int16_t PeArray::weight_of(const Tile& tile, std::int64_t row, std::int64_t
   return program_.weights[static_cast<std::size_t>(tile.offset + row * tile.cols + column)];
 }
 
-void PeArray::shift_in_weights() {
+void PeArray::shift_in_weights(Values top) {
+  if (shifts_.empty()) return;
+  std::copy(top.values, top.values + top.count, top_.enter());
+  const std::int16_t* const above = top_.leave();
   for (const ShiftIn& shift : shifts_) {
     if (rows_per_cycle_ == 1) {
-      shift_chain(shift, clock_ - shift.begin);
+      shift_chain(clock_ - shift.begin, above);
     } else {
       shift_lanes(shift, clock_ - shift.begin);
     }
@@ -95,7 +92,7 @@ void PeArray::shift_in_weights() {
 /// The shadow plane is a chain down each column. The last row of the tile enters first. A PE takes
 /// part from the cycle in which the wavefront has passed it, since before that it still holds the
 /// weight that is to be swapped in, and for as many cycles as rows are to go through it.
-void PeArray::shift_chain(const ShiftIn& shift, std::int64_t age) {
+void PeArray::shift_chain(std::int64_t age, const std::int16_t* top) {
   const std::int64_t first = std::max<std::int64_t>(0, age - rows_ + 1);
   std::int16_t* const plane = shadow();
   for (std::int64_t row = std::min(rows_ - 1, age); row > 0; --row) {
@@ -104,9 +101,8 @@ void PeArray::shift_chain(const ShiftIn& shift, std::int64_t age) {
     std::int16_t* to = plane + row * cols_;
     std::copy(to - cols_ + first, to - cols_ + end, to + first);
   }
-  for (std::int64_t column = first; column < std::min(cols_, age + 1); ++column) {
-    plane[column] = weight_of(*shift.tile, rows_ - 1 - (age - column), column);
-  }
+  const std::int64_t end = std::min(cols_, age + 1);
+  if (first < end) std::copy(top + first, top + end, plane + first);
 }
 
 /// Several rows per cycle overtake the wavefront, so they cannot all wait in the shadow plane:
@@ -120,17 +116,8 @@ void PeArray::shift_lanes(const ShiftIn& shift, std::int64_t age) {
   }
 }
 
-/// Row r of the array gets what entered r cycles ago.
-void PeArray::skew_rows() {
-  for (std::int64_t row = 0; row < rows_; ++row) {
-    const std::int64_t line = newest_row_ - row;
-    left_[static_cast<std::size_t>(row)] =
-        skew_[static_cast<std::size_t>((line < 0 ? line + rows_ : line) * rows_ + row)];
-  }
-}
-
 void PeArray::multiply_and_add() {
-  activation_.clock(left_.data());
+  activation_.clock(left_.leave());
   const PeRegisters registers{rows_, cols_, activation_, weight_.data(), psum_.data()};
   if (product_.empty()) {
     psum_top_ = (psum_top_ > 0 ? psum_top_ : rows_) - 1;
@@ -141,12 +128,12 @@ void PeArray::multiply_and_add() {
   std::int32_t* const control = pass_control_.data();
   for (std::int64_t age = 0; age < depth_ - 1; ++age) {
     const Entry& entry = entered(age);
-    const int activation_byte = activation_bytes_ == 2 ? entry.pass % 2 : 0;
-    const int weight_byte = weight_bytes_ == 2 ? entry.pass / activation_bytes_ : 0;
-    const bool takes_low_byte = weight_bytes_ == 2 && weight_byte == 0;
-    control[age] = 8 * weight_byte;
+    const int moving_byte = entry.pass % moving_bytes_;
+    const int staying_byte = entry.pass / moving_bytes_;
+    const bool takes_low_byte = staying_bytes_ == 2 && staying_byte == 0;
+    control[age] = 8 * staying_byte;
     control[depth_ + age] = takes_low_byte ? 0xff : -1;
-    control[2 * depth_ + age] = 8 * (activation_byte + weight_byte);
+    control[2 * depth_ + age] = 8 * (moving_byte + staying_byte);
     control[3 * depth_ + age] = entry.pass == 0 ? 0 : -1;
     control[4 * depth_ + age] = entry.multiply != nullptr && entry.is_last_pass ? -1 : 0;
   }

@@ -7,6 +7,7 @@
 #include "sim/chip/chip.h"
 #include "sim/isa/decoder.h"
 #include "sim/systemc/pe_kernel.h"
+#include "sim/systemc/skew_lines.h"
 
 namespace tilewave::sim::systemc {
 
@@ -16,15 +17,24 @@ namespace tilewave::sim::systemc {
 /// What enters at the upper left corner in one cycle reaches the PE at (row, column) row + column
 /// cycles later, and the control that belongs to it travels along: a pass of a row of activations,
 /// the swap of the weight planes, the weights of the next tile.
+///
+/// Registers have their weight-stationary names. Input-stationary exchanges the operands: what is
+/// shifted in and stays are activations, what moves right are weights.
 class PeArray {
  public:
   /// What enters in one cycle: a pass of a row, or nothing.
   struct Entry {
     const Operation* multiply = nullptr;  ///< null: nothing
-    std::int64_t accumulator_row = 0;
+    std::int64_t row = 0;                 ///< of those that enter for the multiply
     int pass = 0;
     bool is_last_pass = false;
     bool is_last_row = false;
+  };
+
+  /// Values of the first `count` lanes of an edge; the others get zeros.
+  struct Values {
+    const std::int16_t* values = nullptr;
+    std::int64_t count = 0;
   };
 
   PeArray(const Chip& chip, const Program& program);
@@ -33,8 +43,9 @@ class PeArray {
   void begin_shift_in(const Tile& tile);
   /// The entry of this cycle uses the tile in the shadow plane.
   void begin_swap();
-  /// One cycle. `row`: the values of the entry's row, as wide as they are.
-  void clock(const Entry& entry, const std::vector<std::int16_t>& row);
+  /// One cycle. `row`: the values of the entry's row, as wide as they are; `top`: the row of
+  /// weights that enters at the top, while one tile row per cycle is shifted in.
+  void clock(const Entry& entry, const std::int16_t* row, Values top);
 
   /// The entry whose sum left the column's last PE in the cycle that clock() did.
   const Entry& leaving(std::int64_t column) const { return entered(rows_ - 1 + column); }
@@ -68,12 +79,11 @@ class PeArray {
     return static_cast<std::size_t>((place < rows_ ? place : place - rows_) * cols_ + column);
   }
   std::int16_t weight_of(const Tile& tile, std::int64_t row, std::int64_t column) const;
-  void enter(const Entry& entry, const std::vector<std::int16_t>& row);
+  void enter(const Entry& entry, const std::int16_t* row);
   void swap_planes();
-  void shift_in_weights();
-  void shift_chain(const ShiftIn& shift, std::int64_t age);
+  void shift_in_weights(Values top);
+  void shift_chain(std::int64_t age, const std::int16_t* top);
   void shift_lanes(const ShiftIn& shift, std::int64_t age);
-  void skew_rows();
   void multiply_and_add();
   std::int16_t* shadow() { return double_buffered_ ? shadow_.data() : weight_.data(); }
 
@@ -81,7 +91,7 @@ class PeArray {
   std::int64_t rows_, cols_;
   std::int64_t rows_per_cycle_;  ///< of weights
   bool double_buffered_;
-  int activation_bytes_, weight_bytes_;
+  int moving_bytes_, staying_bytes_;  ///< of an operand
   Adders adders_;
 
   ActivationLines activation_;
@@ -91,12 +101,10 @@ class PeArray {
   std::vector<std::int32_t> zeros_;
 
   std::int64_t clock_ = 0;
-  std::int64_t depth_;              ///< clocks from the first PE to behind the last
-  std::vector<Entry> entries_;      ///< ring of depth_ clocks
-  std::int64_t newest_ = 0;         ///< place of this clock's entry
-  std::vector<std::int16_t> skew_;  ///< delay lines of the left edge, a ring of [rows clocks][row]
-  std::int64_t newest_row_ = 0;
-  std::vector<std::int16_t> left_;  ///< what leaves them
+  std::int64_t depth_;          ///< clocks from the first PE to behind the last
+  std::vector<Entry> entries_;  ///< ring of depth_ clocks
+  std::int64_t newest_ = 0;     ///< place of this clock's entry
+  SkewLines left_, top_;
   std::int64_t rows_inside_ = 0;
   std::deque<std::int64_t> swaps_;  ///< clocks in which the swaps on their way entered
   std::deque<ShiftIn> shifts_;

@@ -6,6 +6,13 @@
 
 namespace tilewave::sim::systemc {
 
+/// What of a value takes part in a pass: one of its bytes, or all of it where it has just one.
+inline constexpr int kWhole = -1;
+constexpr std::int16_t part_of(std::int16_t value, int byte) {
+  if (byte == kWhole) return value;
+  return static_cast<std::int16_t>(byte == 0 ? value & 0xff : value >> 8);
+}
+
 /// How an addition of the array ends: at the accumulator's width, by wrapping or by saturating.
 struct Adders {
   int bits = 32;

@@ -3,45 +3,44 @@
 #include <cstdint>
 #include <vector>
 
-#include "sim/systemc/matrix_unit.h"
+#include "sim/systemc/clocked_matrix_unit.h"
 #include "sim/systemc/pe_array.h"
 
 namespace tilewave::sim::systemc {
 
-/// Every processing element's registers, every clock. On the first edge of a cycle the unit puts a
-/// pass of a row at the array's edge; on the second the array computes. The clock stands still
-/// while nothing moves in the array.
-class PeMatrixUnit final : public MatrixUnitBase {
+/// Weight-stationary, every processing element's registers, every clock; input-stationary with the
+/// operands exchanged: activations of pixels are shifted in from above and stay, and columns of
+/// weights enter from the left.
+class PeMatrixUnit final : public ClockedMatrixUnit {
  public:
   PeMatrixUnit(const sc_core::sc_module_name& name, Shared& shared, const MatrixUnitPorts& ports);
-  SC_HAS_PROCESS(PeMatrixUnit);
 
  private:
-  void begin_shift_in(const Tile& tile) override;
+  void begin_shift_in(const Work& work) override;
   void begin_rows(const Work& multiply) override;
-  void progress() override;
-  void arm() override;
+  void take_row() override;
+  bool next_row_is_ready() const override {
+    return holds_inputs() || ClockedMatrixUnit::next_row_is_ready();
+  }
+  void next_cycle() override;
+  void clock_array() override;
+  bool array_is_moving() const override { return shifting_ != nullptr || !array_.is_quiet(); }
 
-  void next_cycle();
+  bool holds_inputs() const { return dataflow() == Dataflow::input_stationary; }
   void continue_shift_in();
-  void continue_rows();
-  void take_row();
-  void clock_array_once();
+  void load();
+  PeArray::Values top_row();
   void collect_sums();
-  bool is_moving() const { return is_shifting_ || multiply_ != nullptr || !array_.is_quiet(); }
+  void collect(const PeArray::Entry& entry, std::int64_t column);
 
-  sc_core::sc_event clock_edge_;
   PeArray array_;
-  Cycles cycle_ = -1;  ///< that the state below belongs to
+  std::vector<std::int16_t> values_;  ///< of the row that enters
 
-  bool is_shifting_ = false;
-  std::int64_t rows_to_shift_ = 0;
-
-  const Operation* multiply_ = nullptr;  ///< whose rows enter
-  std::int64_t row_ = 0;
-  std::vector<std::int16_t> values_;      ///< of the row
-  int pass_ = 0;                          ///< that enters in this cycle; beyond the last: none does
-  std::int64_t multiplies_complete_ = 0;  ///< in the last clock
+  const Operation* shifting_ = nullptr;  ///< its tile, or the activations of its pixels
+  Cycles shift_cycle_ = 0;               ///< of the shift-in, from 0 on
+  Cycles chain_begin_ = 0;               ///< in which the first row enters the array
+  Cycles shift_cycles_ = 0;              ///< of the shift-in in all
+  std::vector<std::int16_t> loaded_;     ///< activations on their way in, [rows][cols]
 };
 
 }  // namespace tilewave::sim::systemc

@@ -43,6 +43,10 @@ class Scoreboard {
   /// Nothing that the instruction must wait for is left.
   bool is_ready(std::int64_t sequence);
   bool waits_for(std::int64_t sequence, Reason reason);
+  /// What a multiply reads in the unified buffer has been written.
+  bool has_sources(std::int64_t sequence) {
+    return !waits_for(sequence, Reason::host) && !waits_for(sequence, Reason::activation);
+  }
 
   void end(std::int64_t sequence);   ///< has read all that it reads
   void done(std::int64_t sequence);  ///< what it wrote can be used

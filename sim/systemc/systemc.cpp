@@ -78,10 +78,6 @@ class SystemcEngine final : public Engine {
                      const std::vector<std::int16_t>& inputs, std::int64_t launches,
                      const RunOptions& options) const {
     check_fits(chip, program);
-    if (chip.array.dataflow != Dataflow::weight_stationary) {
-      throw InputError(chip.name, "has an array.dataflow that the SystemC engine does not do",
-                       "weight_stationary, or the timeline engine");
-    }
     const InstructionStream stream(program, launches);
     Recorder recorder(program, options.trace);
     HostMemory host(program, inputs, launches);

@@ -1,27 +1,43 @@
 #include "sim/systemc/tile_matrix_unit.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "sim/accumulate.h"
 
 namespace tilewave::sim::systemc {
 
-void TileMatrixUnit::begin_shift_in(const Tile& /*tile*/) {
+void TileMatrixUnit::begin_shift_in(const Work& work) {
   const Array& array = shared_.chip.array;
-  shift_end_ = current_cycle() + ceil_div(array.rows, array.weight_rows_per_cycle);
+  if (dataflow() == Dataflow::weight_stationary) {
+    shift_end_ = current_cycle() + ceil_div(array.rows, array.weight_rows_per_cycle);
+    return;
+  }
+  shift_end_ = current_cycle() + array.rows * load_interval(*work.operation);
+  loaded_ = gather(*work.operation);
 }
 
 void TileMatrixUnit::begin_rows(const Work& multiply) {
   const Operation& op = *multiply.operation;
-  const Array& array = shared_.chip.array;
-  const Cycles passes = shared_.chip.passes();
-  ports_.setup.begin(op);
-  const Cycles interval = std::max(passes, ports_.setup.interval());
+  const Cycles interval = row_interval(op);
   const Cycles now = current_cycle();
   rows_end_ = now + op.rows_in * interval;
-  const Cycles last_pass = now + (op.rows_in - 1) * interval + passes - 1;
-  in_array_.push_back({&op, last_pass + array.rows + array.cols - 1, multiply_tile(op)});
-  shared_.recorder.counters(op).useful_macs += op.rows_in * op.tile->useful;
+  const Cycles last_pass = now + (op.rows_in - 1) * interval + shared_.chip.passes() - 1;
+  if (op.loads_rows) {
+    activations_ = std::move(loaded_);
+  } else if (!op.instruction.keep_rows) {
+    activations_ = gather(op);
+  }
+  in_array_.push_back({&op, last_pass + travel(), multiply_tile(op)});
+  shared_.recorder.counters(op).useful_macs += op.instruction.rows * op.tile->useful;
+}
+
+/// Cycles from a multiply's last pass at the array's edge to its last sum in the accumulators.
+Cycles TileMatrixUnit::travel() const {
+  const Array& array = shared_.chip.array;
+  const Cycles across = array.rows + array.cols - 1;
+  // Once the last sum is formed, as many sums as there are rows leave each column.
+  return dataflow() == Dataflow::output_stationary ? across + array.rows : across;
 }
 
 void TileMatrixUnit::progress() {
@@ -47,21 +63,32 @@ void TileMatrixUnit::arm() {
   if (!in_array_.empty()) wake_at(in_array_.front().complete);
 }
 
-std::vector<std::int32_t> TileMatrixUnit::multiply_tile(const Operation& op) {
-  const auto columns = static_cast<std::size_t>(op.tile->cols);
-  const auto depth = static_cast<std::size_t>(op.tile->rows);
-  std::vector<std::int16_t> row(depth);
+std::vector<std::int16_t> TileMatrixUnit::gather(const Operation& op) {
+  const std::int64_t depth = op.tile->rows;
+  std::vector<std::int16_t> activations;
+  if (shared_.with_values) {
+    activations.resize(static_cast<std::size_t>(op.instruction.rows * depth));
+  }
+  ports_.setup.begin(op);
+  for (std::int64_t pixel = 0; pixel < op.instruction.rows; ++pixel) {
+    ports_.setup.gather_pixel(pixel, activations.data() + pixel * depth);
+  }
+  return activations;
+}
+
+std::vector<std::int32_t> TileMatrixUnit::multiply_tile(const Operation& op) const {
   std::vector<std::int32_t> sums;
-  if (shared_.with_values) sums.resize(static_cast<std::size_t>(op.rows_in) * columns);
+  if (!shared_.with_values) return sums;
+  const auto columns = static_cast<std::size_t>(op.tile->cols);
+  sums.resize(op.instruction.rows * columns);
   const Precision& precision = shared_.chip.precision;
   const bool saturates = precision.overflow == Overflow::saturate;
-  for (std::int64_t r = 0; r < op.rows_in; ++r) {
-    ports_.setup.gather(r, row.data());
-    if (!shared_.with_values) continue;
+  const std::int16_t* activation = activations_.data();
+  for (std::size_t pixel = 0; pixel < op.instruction.rows; ++pixel) {
     const std::int16_t* weights = shared_.program.weights.data() + op.tile->offset;
-    std::int32_t* sum = sums.data() + static_cast<std::size_t>(r) * columns;
-    for (std::size_t k = 0; k < depth; ++k, weights += columns) {
-      const std::int32_t x = row[k];
+    std::int32_t* sum = sums.data() + pixel * columns;
+    for (std::int64_t k = 0; k < op.tile->rows; ++k, weights += columns) {
+      const std::int32_t x = *activation++;
       if (saturates) {
         for (std::size_t n = 0; n < columns; ++n) {
           sum[n] = saturate(std::int64_t{sum[n]} + x * weights[n], precision.accumulator_bits);
@@ -81,14 +108,13 @@ std::vector<std::int32_t> TileMatrixUnit::multiply_tile(const Operation& op) {
 void TileMatrixUnit::write_sums(const Sums& sums) {
   const Operation& op = *sums.multiply;
   const std::int64_t used = op.tile->cols;
-  for (std::int64_t r = 0; r < op.rows_in; ++r) {
+  for (std::int64_t r = 0; r < op.instruction.rows; ++r) {
     const std::int64_t row = op.accumulators.begin + r;
     ports_.accumulators.begin_row(op, row);
     if (!shared_.with_values) continue;
-    for (std::int64_t column = 0; column < shared_.chip.array.cols; ++column) {
-      const std::int32_t sum =
-          column < used ? sums.values[static_cast<std::size_t>(r * used + column)] : 0;
-      ports_.accumulators.add(op, row, column, sum);
+    for (std::int64_t column = 0; column < used; ++column) {
+      ports_.accumulators.add(row, column,
+                              sums.values[static_cast<std::size_t>(r * used + column)]);
     }
   }
 }

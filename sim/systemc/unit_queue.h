@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <optional>
@@ -24,6 +25,12 @@ class UnitQueue {
 
   bool empty() const { return waiting_.empty(); }
   const Work& front() const { return waiting_.front(); }
+  /// The first that matches; null if none does.
+  template <typename Predicate>
+  const Work* find(Predicate matches) const {
+    const auto found = std::find_if(waiting_.begin(), waiting_.end(), matches);
+    return found == waiting_.end() ? nullptr : &*found;
+  }
   Work start_front() {
     const Work work = waiting_.front();
     waiting_.pop_front();

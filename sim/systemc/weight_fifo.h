@@ -9,7 +9,7 @@
 namespace tilewave::sim::systemc {
 
 /// The FIFO of weight tiles. A place is reserved when a fetch starts and given back when the tile
-/// has been shifted into the array.
+/// has gone into the array.
 class WeightFifo final : public sc_core::sc_module {
  public:
   WeightFifo(const sc_core::sc_module_name& name, std::int64_t places)
@@ -25,11 +25,9 @@ class WeightFifo final : public sc_core::sc_module {
   }
 
   bool has_tile() const { return !tiles_.empty(); }
-  Work take() {
-    const Work tile = tiles_.front();
-    tiles_.pop_front();
-    return tile;
-  }
+  const Work& front() const { return tiles_.front(); }
+  /// The first tile goes to the array; its place stays its own until it is given back.
+  void take() { tiles_.pop_front(); }
   void give_place_back() {
     ++free_places_;
     changed.notify(sc_core::SC_ZERO_TIME);

@@ -131,11 +131,15 @@ class Pair {
   }
 
   void put_weights() {
+    top_ = {};
     rtl_.weights_valid_in = rows_to_shift_ > 0;
     if (rows_to_shift_ == 0) return;
     const std::int64_t row = --rows_to_shift_;
     rtl_.weights_row_in = static_cast<CData>(row);
     const Tile& tile = *shadow_tile_;
+    if (row < tile.rows) {
+      top_ = {program_.weights.data() + tile.offset + row * tile.cols, tile.cols};
+    }
     for (std::int64_t col = 0; col < cols; ++col) {
       const bool is_used = row < tile.rows && col < tile.cols;
       const std::int64_t at = is_used ? tile.offset + row * tile.cols + col : 0;
@@ -157,7 +161,7 @@ class Pair {
     for (std::size_t row = 0; row < values.size(); ++row) {
       rtl_.activation_in[row] = bits8(values[row]);
     }
-    array_.clock(entry, values);
+    array_.clock(entry, values.data(), top_);
   }
 
   std::mt19937 random_;
@@ -167,6 +171,7 @@ class Pair {
   const Tile* shadow_tile_ = nullptr;
   bool shadow_is_full_ = false;  ///< or on the way to be
   std::int64_t rows_to_shift_ = 0;
+  PeArray::Values top_;               ///< of the weights that enter in this clock
   std::deque<Operation> multiplies_;  ///< all so far, since their rows may still be in the array
 };
 

@@ -1,0 +1,108 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "sim/chip/chip.h"
+#include "sim/isa/decoder.h"
+#include "sim/systemc/os_kernel.h"
+#include "sim/systemc/skew_lines.h"
+
+namespace tilewave::sim::systemc {
+
+/// The output-stationary array, register by register: every processing element keeps the sum of
+/// one pixel (its row) and one channel (its column), while activations pass it to the right and
+/// weights down. clock() is one cycle.
+///
+/// What enters at the two edges in one cycle meets in the PE at (row, column) row + column cycles
+/// later. When a column's bottom PE has added its last product, the column's sums move down one PE
+/// per cycle and out: in a second register of each PE with double buffering, else in the one that
+/// the sums are formed in.
+class OsArray {
+ public:
+  /// What enters in one cycle: a pass of a step (one row of the tile), or nothing.
+  struct Entry {
+    const Operation* multiply = nullptr;  ///< null: nothing
+    int pass = 0;
+    bool is_last_pass = false;
+    bool is_first_step = false;  ///< of the multiply
+    bool is_last_step = false;
+  };
+
+  explicit OsArray(const Chip& chip);
+
+  /// One cycle. The entry's activations, one per pixel of its multiply, and weights, one per
+  /// column of its tile; as wide as they are.
+  void clock(const Entry& entry, const std::int16_t* activations, const std::int16_t* weights);
+
+  /// fn(multiply, row, column, sum) for the sums that left the array in the cycle that clock() did.
+  template <typename Fn>
+  void for_each_leaving(Fn fn) const;
+  /// Nothing moves in the array.
+  bool is_quiet() const { return multiplies_inside_ == 0; }
+
+ private:
+  /// The sums of a multiply on their way out. Column c takes part in the steps 0 to rows - 1 from
+  /// clock begin + c on.
+  struct Drain {
+    const Operation* multiply;
+    std::int64_t begin;
+  };
+  /// First and last column of which a PE `rows` rows above the column's exit, counting it, takes
+  /// part in a drain of that age.
+  struct Columns {
+    std::int64_t first, end;
+  };
+  Columns moving(std::int64_t age, std::int64_t rows) const {
+    return {std::max<std::int64_t>(0, age - rows + 1), std::min(cols_, age + 1)};
+  }
+
+  const Entry& entered(std::int64_t age) const {
+    const std::int64_t slot = newest_ - age;
+    return entries_[static_cast<std::size_t>(slot < 0 ? slot + depth_ : slot)];
+  }
+  void enter(const Entry& entry, const std::int16_t* activations, const std::int16_t* weights);
+  void move_sums_down();
+  void start_sums();
+  void multiply_and_add();
+  void keep_sums();
+  template <typename Fn>
+  void for_each_pe(const std::deque<std::int64_t>& wavefronts, Fn fn) const;
+  std::vector<std::int32_t>& drained() { return double_buffered_ ? drain_ : psum_; }
+
+  std::int64_t rows_, cols_;
+  bool double_buffered_;
+  int activation_bytes_, weight_bytes_;
+  Adders adders_;
+
+  std::vector<std::int16_t> activation_, weight_;
+  std::vector<std::int32_t> psum_, product_, drain_;
+
+  std::int64_t clock_ = 0;
+  std::int64_t depth_;          ///< clocks from the first PE to the last
+  std::vector<Entry> entries_;  ///< ring of depth_ clocks
+  std::int64_t newest_ = 0;     ///< place of this clock's entry
+  SkewLines left_, top_;
+  std::int64_t multiplies_inside_ = 0;
+  std::deque<std::int64_t> first_products_,
+      last_products_;  ///< wavefronts, by the clock they entered
+  std::deque<Drain> drains_;
+  std::vector<std::int32_t> leaving_;       ///< by column
+  std::vector<std::int32_t> pass_control_;  ///< of OsPassControl, [3][depth_]
+};
+
+template <typename Fn>
+void OsArray::for_each_leaving(Fn fn) const {
+  for (const Drain& drain : drains_) {
+    const std::int64_t age = clock_ - drain.begin;
+    const Columns columns = moving(age, rows_);
+    for (std::int64_t column = columns.first; column < columns.end; ++column) {
+      fn(*drain.multiply, rows_ - 1 - (age - column), column,
+         leaving_[static_cast<std::size_t>(column)]);
+    }
+  }
+}
+
+}  // namespace tilewave::sim::systemc
