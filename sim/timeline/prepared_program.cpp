@@ -135,6 +135,9 @@ void PreparedProgram::plan_gathers() {
     plan.k = narrow(op.tile->rows);
     plan.k_padded = narrow(ceil_div(op.tile->rows, 2) * 2);
     longest_row = std::max(longest_row, plan.k_padded);
+    if (op.loads_rows) {
+      most_kept_rows = std::max(most_kept_rows, std::int64_t{op.instruction.rows});
+    }
   }
 }
 

@@ -27,9 +27,10 @@ struct PreparedProgram {
   std::vector<GatherPlan> plans;  ///< by instruction; of matmuls only
   std::int64_t buffer_elements = 0;
   std::int64_t accumulator_rows = 0;
-  std::int64_t sums_stride = 0;  ///< columns kept per accumulator row
-  std::int64_t widest_row = 0;   ///< elements of the widest row that any unit takes in
-  std::int32_t longest_row = 0;  ///< k_padded of the longest gathered row
+  std::int64_t sums_stride = 0;     ///< columns kept per accumulator row
+  std::int64_t widest_row = 0;      ///< elements of the widest row that any unit takes in
+  std::int32_t longest_row = 0;     ///< k_padded of the longest gathered row
+  std::int64_t most_kept_rows = 0;  ///< that stay gathered from one multiply to the next
 
  private:
   void pack_tiles();

@@ -13,16 +13,16 @@ Timing::Timing(const Chip& chip, const Program& program, bool trace)
       program_(program),
       keep_trace_(trace),
       operations_{decode_program(program, 0), decode_program(program, 1)},
+      dataflow_(chip.array.dataflow),
       shift_cycles_(ceil_div(chip.array.rows, chip.array.weight_rows_per_cycle)),
+      result_delay_((dataflow_ == Dataflow::output_stationary ? 2 : 1) * chip.array.rows +
+                    chip.array.cols - 1),
       fetch_latency_(chip.latency_cycles(chip.weight_memory.latency_ns)),
       host_latency_(chip.latency_cycles(chip.host_link.latency_us * 1000)),
       fifo_places_(static_cast<std::size_t>(chip.weight_memory.fifo_tiles), Cycles{0}),
+      last_step_(-chip.array.rows),
       drain_layer_(operations_[0].back().layer) {
   check_fits(chip, program, operations_);
-  if (chip.array.dataflow != Dataflow::weight_stationary) {
-    throw InputError(chip.name, "has an array.dataflow that the timeline engine does not do yet",
-                     "weight_stationary");
-  }
   result_.layers.resize(program.layers.size());
 }
 
@@ -161,156 +161,6 @@ void Timing::transfer(const Operation& op) {
   (in ? moved.host_in : moved.host_out) += bytes;
   (in ? moved.unified_buffer_write : moved.unified_buffer_read) += bytes;
   record(unit, op, start, done, done);
-}
-
-// ---------------------------------------------------------------------------------------------
-// Weight path: memory -> FIFO -> shadow plane
-
-void Timing::read_weights(const Operation& op) {
-  waiting_fetches_.push_back({issue(Unit::weight_memory, op), op.index, launch_});
-  RunCounters& counters = counters_of(op);
-  counters.bytes.weights += chip_.tile_bytes(op.tile->rows, op.tile->cols);
-  ++counters.tiles;
-  advance_weights();
-}
-
-void Timing::advance_weights() {
-  bool progress = true;
-  while (progress) {
-    progress = false;
-    while (!waiting_fetches_.empty() && !fifo_places_.empty()) {
-      start_fetch();
-      progress = true;
-    }
-    if (chip_.array.double_buffered_weights && !shadow_full_ && !fifo_.empty()) {
-      shift_in(shadow_free_);
-      progress = true;
-    }
-  }
-}
-
-void Timing::start_fetch() {
-  const Fetch fetch = waiting_fetches_.front();
-  waiting_fetches_.pop_front();
-  UnitState& memory = units_[static_cast<std::size_t>(Unit::weight_memory)];
-  const Cycles start = std::max({fetch.available, memory.free, fifo_places_.front()});
-  fifo_places_.pop_front();
-  const Operation& op = operations_[static_cast<std::size_t>(fetch.launch % 2)]
-                                   [static_cast<std::size_t>(fetch.instruction)];
-  memory.free = start + chip_.transfer_cycles(chip_.tile_bytes(op.tile->rows, op.tile->cols),
-                                              chip_.weight_memory.bandwidth);
-  const Cycles arrival = memory.free + fetch_latency_;
-  fifo_.push_back({arrival, fetch.instruction, fetch.launch});
-  note_start(Unit::weight_memory, start);
-  result_.cycles = std::max(result_.cycles, arrival);
-  if (keep_trace_) {
-    result_.trace.push_back(
-        {Unit::weight_memory, fetch.launch, fetch.instruction, start, memory.free, arrival});
-  }
-}
-
-void Timing::shift_in(Cycles earliest) {
-  const Arrived tile = fifo_.front();
-  fifo_.pop_front();
-  const Cycles start = std::max({earliest, tile.arrival, shift_free_});
-  shift_free_ = start + shift_cycles_;
-  fifo_places_.push_back(shift_free_);
-  shadow_full_ = true;
-  shadow_arrival_ = tile.arrival;
-  result_.cycles = std::max(result_.cycles, shift_free_);
-  if (keep_trace_) {
-    result_.trace.push_back(
-        {Unit::weight_shift, tile.launch, tile.instruction, start, shift_free_, shift_free_});
-  }
-}
-
-// ---------------------------------------------------------------------------------------------
-// Matrix unit
-
-Cycles Timing::row_interval(const Operation& op) const {
-  const Bytes row_bytes = op.row_elements * chip_.activation_bytes();
-  return std::max({Cycles{chip_.passes()}, ceil_div(row_bytes, chip_.unified_buffer.row_bytes),
-                   chip_.gather_interval()});
-}
-
-void Timing::matmul(const Operation& op) {
-  UnitState& matrix = units_[static_cast<std::size_t>(Unit::matrix)];
-  const Cycles available = issue(Unit::matrix, op);
-  const Cycles before = matrix.free;
-  const Conditions conditions = matmul_conditions(op, std::max(available, before));
-  const Cycles start = std::max({available, before, conditions.weight, conditions.shift,
-                                 conditions.input, conditions.raw, conditions.accumulator});
-  const Cycles interval = row_interval(op);
-  const Cycles end = start + op.rows_in * interval;
-  results_done_ = end - interval + chip_.passes() - 1 + chip_.array.rows + chip_.array.cols - 1;
-  matrix.free = end;
-
-  for (const Span& span : op.reads) buffer_.read(span, end);
-  accumulators_.write(op.accumulators, results_done_, Writer::matrix);
-  last_accumulators_ = op.accumulators;
-  drain_layer_ = op.layer;
-
-  charge(op, before, start, conditions);
-  RunCounters& counters = counters_of(op);
-  counters.classes.active += end - start;
-  counters.useful_macs += op.rows_in * op.tile->useful;
-  counters.bytes.unified_buffer_read += op.bytes_in;
-  const Bytes sums = op.rows_in * op.tile->cols * chip_.accumulator_bytes();
-  counters.bytes.accumulator_write += sums;
-  if (op.instruction.accumulate) counters.bytes.accumulator_read += sums;
-  record(Unit::matrix, op, start, end, results_done_);
-  if (op.instruction.next_tile) {
-    shadow_full_ = false;
-    shadow_free_ = start;
-    advance_weights();
-  }
-}
-
-Timing::Conditions Timing::matmul_conditions(const Operation& op, Cycles head) {
-  Conditions conditions;
-  if (op.instruction.next_tile) {
-    if (!chip_.array.double_buffered_weights) shift_in(std::max(head, results_done_));
-    conditions.weight = shadow_arrival_;
-    conditions.shift = shift_free_;
-  }
-  const RangeTracker::Ready buffer = buffer_ready(op, op.reads);
-  conditions.input = buffer.host;
-  conditions.raw = std::max(buffer.activation, sync_release_);
-
-  RangeTracker::Ready entries;
-  accumulators_.query(op.accumulators, entries);
-  if (op.instruction.accumulate && !entries.written) {
-    throw InputError(place_of(program_, op),
-                     "adds to accumulator entries that nothing has written");
-  }
-  conditions.accumulator = entries.read;
-  const bool follows_row_by_row = op.instruction.accumulate &&
-                                  op.accumulators.begin == last_accumulators_.begin &&
-                                  op.accumulators.end <= last_accumulators_.end;
-  if (!follows_row_by_row) {
-    conditions.accumulator = std::max(conditions.accumulator, entries.matrix);
-  }
-  return conditions;
-}
-
-void Timing::charge(const Operation& op, Cycles from, Cycles start, const Conditions& conditions) {
-  RunCounters& counters = counters_of(op);
-  Cycles cursor = from;
-  const auto take = [&](Cycles until, Cycles& exclusive, Cycles& waiting) {
-    waiting += std::max<Cycles>(0, until - from);
-    if (until > cursor) {
-      exclusive += until - cursor;
-      cursor = until;
-    }
-  };
-  CycleClasses& classes = counters.classes;
-  Waiting& waiting = counters.waiting;
-  take(conditions.weight, classes.weight_stall, waiting.weight_stall);
-  take(conditions.shift, classes.weight_shift, waiting.weight_shift);
-  take(conditions.input, classes.input_stall, waiting.input_stall);
-  take(conditions.raw, classes.raw_stall, waiting.raw_stall);
-  take(conditions.accumulator, classes.accumulator_stall, waiting.accumulator_stall);
-  classes.idle += start - cursor;
 }
 
 // ---------------------------------------------------------------------------------------------

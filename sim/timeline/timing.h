@@ -62,8 +62,17 @@ class Timing {
   /// Shifts the oldest tile of the FIFO into the shadow plane, not before `earliest`.
   void shift_in(Cycles earliest);
 
-  /// `head`: when the multiply is first in its queue and the matrix unit takes no more rows.
-  Conditions matmul_conditions(const Operation& op, Cycles head);
+  /// `available`: when the multiply is in the matrix unit's queue.
+  Conditions matmul_conditions(const Operation& op, Cycles available);
+  /// Takes the next tile of the FIFO for the multiply.
+  void take_tile(Cycles available, Conditions& conditions);
+  /// An array with one plane: when it is free for a multiply that is available then.
+  Cycles plane_free(Cycles available) const;
+  /// Input-stationary: loads the multiply's activations, not before `ready`; returns the end.
+  Cycles load_rows(const Operation& op, Cycles ready);
+  /// Output-stationary: when the sums of the multiply before are no longer in this one's way.
+  Cycles sums_have_left(const Operation& op) const;
+  void swap_planes(const Operation& op, Cycles start, Cycles end);
   /// Returns when the last row has been read.
   Cycles run_activation_unit(const Operation& op, Cycles sources_ready);
 
@@ -73,6 +82,8 @@ class Timing {
   void note_start(Unit unit, Cycles start);
   RunCounters& counters_of(const Operation& op);
   Cycles row_interval(const Operation& op) const;
+  /// From one row of activations that the data setup gathers to the next.
+  Cycles load_interval(std::int64_t elements) const;
   Cycles activation_interval(std::int64_t elements) const;
 
   const Chip& chip_;
@@ -80,8 +91,11 @@ class Timing {
   bool keep_trace_;
   DecodedLaunches operations_;  ///< by launch parity
 
-  // Constants of the chip, in cycles.
-  Cycles shift_cycles_, fetch_latency_, host_latency_;
+  // Constants of the chip, times in cycles.
+  Dataflow dataflow_;
+  Cycles shift_cycles_;
+  Cycles result_delay_;  ///< from a row's last pass to the use of its sums
+  Cycles fetch_latency_, host_latency_;
 
   // Sequencer.
   Cycles next_issue_ = 0;
@@ -94,10 +108,11 @@ class Timing {
   std::deque<Fetch> waiting_fetches_;
   std::deque<Arrived> fifo_;        ///< fetched, not yet shifted in
   std::deque<Cycles> fifo_places_;  ///< when each place of the FIFO is free again
-  Cycles shift_free_ = 0;           ///< end of the last shift-in
-  Cycles shadow_free_ = 0;          ///< the shadow plane's tile has been swapped in
+  Cycles shift_free_ = 0;           ///< end of the last shift-in or load
+  Cycles shadow_free_ = 0;          ///< the shadow plane has been swapped in
   bool shadow_full_ = false;
   Cycles shadow_arrival_ = 0;  ///< of the tile in the shadow plane
+  Cycles last_step_;           ///< in which the last row of the last multiply entered
   Cycles results_done_ = 0;    ///< of the last multiply
 
   RangeTracker buffer_, accumulators_, host_scratch_;

@@ -25,7 +25,8 @@ class Machine final : public ValueMachine {
         buffer_(static_cast<std::size_t>(p_->buffer_elements)),
         sums_(static_cast<std::size_t>(p_->accumulator_rows * p_->sums_stride)),
         columns_written_(static_cast<std::size_t>(p_->accumulator_rows)),
-        gathered_(static_cast<std::size_t>(kRowsPerBlock * p_->longest_row)),
+        gathered_(static_cast<std::size_t>(std::max(kRowsPerBlock, p_->most_kept_rows) *
+                                           p_->longest_row)),
         row_(static_cast<std::size_t>(std::max(p_->sums_stride, p_->widest_row))),
         average_(row_),
         host_input_(host_elements(program_.input)),
@@ -138,9 +139,13 @@ class Machine final : public ValueMachine {
           std::max<std::int64_t>(op.tile->cols, static_cast<std::int64_t>(op.columns->bias.size()));
       start_columns(op, columns, saturating ? 0 : p_->packed(op.tile).columns_padded);
     }
-    for (std::int64_t row = 0; row < op.rows_in; row += kRowsPerBlock) {
-      const std::int64_t rows = std::min(kRowsPerBlock, op.rows_in - row);
-      gather(op, op.instruction.first + row, rows);
+    // All pixels at once where later multiplies may keep them.
+    const std::int64_t pixels = op.instruction.rows;
+    const std::int64_t block =
+        program_.dataflow == Dataflow::input_stationary ? pixels : kRowsPerBlock;
+    for (std::int64_t row = 0; row < pixels; row += block) {
+      const std::int64_t rows = std::min(block, pixels - row);
+      if (!op.instruction.keep_rows) gather(op, op.instruction.first + row, rows);
       if (saturating) {
         multiply_saturating(op, op.accumulators.begin + row, rows);
         continue;
