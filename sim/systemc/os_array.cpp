@@ -11,13 +11,13 @@ OsArray::OsArray(const Chip& chip)
       activation_bytes_(chip.activation_bytes()),
       weight_bytes_(chip.weight_bytes()),
       adders_{chip.precision.accumulator_bits, chip.precision.overflow == Overflow::saturate},
+      activation_(rows_, cols_),
       depth_(rows_ + cols_ - 1),
       entries_(static_cast<std::size_t>(depth_)),
       left_(rows_),
       top_(cols_),
       leaving_(static_cast<std::size_t>(cols_)) {
   const auto size = static_cast<std::size_t>(rows_ * cols_);
-  activation_.resize(size);
   weight_.resize(size);
   psum_.resize(size);
   if (double_buffered_) drain_.resize(size);
@@ -117,12 +117,12 @@ void OsArray::keep_sums() {
 }
 
 void OsArray::multiply_and_add() {
-  const OsRegisters registers{
-      rows_,          cols_,        activation_.data(),
-      weight_.data(), psum_.data(), product_.empty() ? nullptr : product_.data(),
-      left_.leave(),  top_.leave()};
+  activation_.clock(left_.leave());
+  weight_top_ = (weight_top_ > 0 ? weight_top_ : rows_) - 1;
+  std::copy_n(top_.leave(), cols_, weight_.begin() + weight_top_ * cols_);
+  const PeRegisters registers{rows_, cols_, activation_, weight_.data(), psum_.data(), weight_top_};
   if (product_.empty()) {
-    clock_os_array(registers, adders_);
+    clock_array(registers, 0, adders_);
     return;
   }
   std::int32_t* const control = pass_control_.data();
@@ -134,7 +134,8 @@ void OsArray::multiply_and_add() {
     control[depth_ + age] = entry.pass == 0 ? 0 : -1;
     control[2 * depth_ + age] = entry.multiply != nullptr && entry.is_last_pass ? -1 : 0;
   }
-  clock_os_array(registers, adders_, {control, control + depth_, control + 2 * depth_});
+  clock_os_array(registers, product_.data(), adders_,
+                 {control, control + depth_, control + 2 * depth_});
 }
 
 }  // namespace tilewave::sim::systemc

@@ -77,7 +77,9 @@ class OsArray {
   int activation_bytes_, weight_bytes_;
   Adders adders_;
 
-  std::vector<std::int16_t> activation_, weight_;
+  ActivationLines activation_;
+  std::vector<std::int16_t> weight_;
+  std::int64_t weight_top_ = 0;  ///< row of weight_ in which the first row of PEs has its own
   std::vector<std::int32_t> psum_, product_, drain_;
 
   std::int64_t clock_ = 0;

@@ -82,11 +82,12 @@ void clock_array(const PeRegisters& pe, std::int64_t psum_top, const Adders& add
     const ActivationLines::Columns busy = pe.activation.busy(row);
     const std::int64_t count = busy.end - busy.begin;
     if (count <= 0) continue;
-    const std::int64_t psum_row =
-        psum_top + row < pe.rows ? psum_top + row : psum_top + row - pe.rows;
+    const auto place = [&](std::int64_t top) {
+      return (top + row < pe.rows ? top + row : top + row - pe.rows) * pe.cols + busy.begin;
+    };
     const std::int16_t* activation = pe.activation.row(row) + busy.begin;
-    const std::int16_t* weight = pe.weight + row * pe.cols + busy.begin;
-    std::int32_t* psum = pe.psum + psum_row * pe.cols + busy.begin;
+    const std::int16_t* weight = pe.weight + place(pe.weight_top);
+    std::int32_t* psum = pe.psum + place(psum_top);
     if (adders.saturates) {
       add_row_saturating(activation, weight, psum, count, adders.bits);
     } else if (adders.bits < 32) {

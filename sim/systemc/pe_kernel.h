@@ -25,6 +25,7 @@ struct PeRegisters {
   const ActivationLines& activation;  ///< as this clock leaves them
   const std::int16_t* weight = nullptr;
   std::int32_t* psum = nullptr;
+  std::int64_t weight_top = 0;  ///< row of `weight` in which the first row of PEs has its own
 };
 
 /// What the control that travels with the wavefront tells the PEs at (row, column), by row +
@@ -37,9 +38,10 @@ struct PassControl {
   const std::int32_t* is_last = nullptr;        ///< all ones in the last pass: add to the sum
 };
 
-/// One clock: every PE adds its product to the sum that comes from above. The sums lie where they
-/// are throughout their way: row r of the array has found them in row (psum_top + r) mod rows, so
-/// that nothing needs to be done where activations are zero. Row psum_top is to start from zeros.
+/// One clock: every PE adds its product to a sum. Sums that move down the array lie where they are
+/// throughout their way: row r of the array has found them in row (psum_top + r) mod rows, so that
+/// nothing needs to be done where activations are zero. Row psum_top is to start from zeros. Where
+/// sums stay and weights move down, it is the other way round: psum_top is 0, weight_top moves.
 void clock_array(const PeRegisters& pe, std::int64_t psum_top, const Adders& adders);
 /// One clock where products take several passes. `product` collects them; sums wait until the last,
 /// and so lie in the row that they have reached. `top`: [cols] zeros.
