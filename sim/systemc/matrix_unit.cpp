@@ -84,12 +84,6 @@ void MatrixUnitBase::shift_in_ended() {
   changed.notify(sc_core::SC_ZERO_TIME);
 }
 
-bool MatrixUnitBase::waits_for_shift_in(const Operation& next) const {
-  if (!swaps(next)) return false;
-  // Activations whose load has not begun are waited for as what keeps the load from beginning.
-  return dataflow() == Dataflow::weight_stationary ? !shadow_is_full_ : shifting_.has_value();
-}
-
 // -----------------------------------------------------------------------------------------------
 // Multiplies
 

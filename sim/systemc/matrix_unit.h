@@ -40,8 +40,8 @@ class MatrixUnitBase : public Block {
 
   // What the next multiply may wait for within the unit.
 
-  /// What it swaps in is not there: a tile, or the activations that are being loaded for it.
-  bool waits_for_shift_in(const Operation& next) const;
+  /// What it swaps in, a tile or the activations that are loaded for it, is not there.
+  bool waits_for_shift_in(const Operation& next) const { return swaps(next) && !shadow_is_full_; }
   /// First cycle in which it may start for the sums of the multiply before it that have not left
   /// the array (output-stationary); nothing while that is not known.
   std::optional<Cycles> drained_for(const Operation& next) const;

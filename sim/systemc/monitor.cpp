@@ -44,6 +44,7 @@ void Monitor::look_at_next_multiply(std::int64_t sequence) {
   scoreboard_.enter_through(sequence);
   const Operation& op = *stream_.at(sequence).operation;
   layer_ = op.layer;
+  loads_rows_ = op.loads_rows;
   is_unmet_[weight] = op.instruction.next_tile && fifo_.arrived() <= matrix_.tiles_used();
   is_unmet_[shift] = matrix_.waits_for_shift_in(op);
   is_unmet_[input] = scoreboard_.waits_for(sequence, Scoreboard::Reason::host);
@@ -55,6 +56,13 @@ void Monitor::look_at_next_multiply(std::int64_t sequence) {
   is_unmet_[accumulator] =
       !is_drained || scoreboard_.waits_for(sequence, Scoreboard::Reason::accumulator);
 }
+
+/// A cycle is charged to the first that is not met. Activations that are to be loaded must have
+/// been written before.
+constexpr std::array<Monitor::Condition, Monitor::kConditions> Monitor::kOrder = {
+    weight, shift, input, raw, accumulator};
+constexpr std::array<Monitor::Condition, Monitor::kConditions> Monitor::kOrderOfLoads = {
+    weight, input, raw, shift, accumulator};
 
 void Monitor::count_until(Cycles cycle) {
   const Cycles cycles = cycle - since_;
@@ -72,7 +80,7 @@ void Monitor::count_until(Cycles cycle) {
                                                   &waiting.input_stall, &waiting.raw_stall,
                                                   &waiting.accumulator_stall};
   bool is_charged = false;
-  for (std::size_t i = 0; i < kConditions; ++i) {
+  for (const Condition i : loads_rows_ ? kOrderOfLoads : kOrder) {
     if (!is_unmet_[i]) continue;
     *every[i] += cycles;
     if (!is_charged) *exclusive[i] += cycles;

@@ -24,8 +24,8 @@ class Monitor final : public Block {
 
  private:
   enum class State : std::uint8_t { active, waiting, drain };
-  /// In the order in which a cycle is charged to them.
   enum Condition : std::uint8_t { weight, shift, input, raw, accumulator, kConditions };
+  static const std::array<Condition, kConditions> kOrder, kOrderOfLoads;
 
   void step() override;
   void look();
@@ -42,6 +42,7 @@ class Monitor final : public Block {
   State state_ = State::drain;
   std::int32_t layer_;  ///< that the state is charged to
   std::array<bool, kConditions> is_unmet_{};
+  bool loads_rows_ = false;  ///< the multiply that waits
   Cycles since_ = 0;
 };
 

@@ -232,8 +232,8 @@ TEST_CASE("activations that stay are loaded once, the next ones while they are i
     const Traced traced(unit, chip, text);
     CHECK(traced.loads() == std::vector<Times>{{1, 4, 4}, {15, 18, 18}});
     CHECK(traced.multiplies() == std::vector<Times>{{4, 8, 13}, {8, 10, 15}, {18, 20, 25}});
-    CHECK(traced.classes().weight_shift == 3 + 3);
-    CHECK(traced.classes().idle == 5);  // from 10 to 15 the plane is in use
+    CHECK(traced.classes().weight_shift == 3 + 8);  // from 10 to 15 the plane is in use
+    CHECK(traced.classes().idle == 0);
   }
   CHECK(Traced(unit, chip, text).total().bytes.unified_buffer_read == 4 * 3 + 2 * 3 + 24);
   check_outputs(unit, chip, text);
@@ -256,7 +256,7 @@ TEST_CASE("a load waits for what the activation unit writes") {
   CHECK(traced.multiplies() == std::vector<Times>{{4, 8, 13}, {20, 22, 27}});
   CHECK(traced.classes().raw_stall == 17 - 8);
   CHECK(traced.classes().weight_shift == 3 + 3);
-  CHECK(traced.total().waiting.weight_shift == 3 + 3);
+  CHECK(traced.total().waiting.weight_shift == 4 + 12);
   check_outputs(unit, chip, text);
 }
 
@@ -309,6 +309,6 @@ TEST_CASE("a load goes ahead of a multiply that waits for its tile") {
   CHECK(traced.multiplies() == std::vector<Times>{{20, 24, 29}, {24, 28, 33}});
   CHECK(traced.classes().weight_stall == 20);
   CHECK(traced.classes().weight_shift == 0);
-  CHECK(traced.total().waiting.weight_shift == 3);
+  CHECK(traced.total().waiting.weight_shift == 4);
   check_outputs(unit, chip, text);
 }
