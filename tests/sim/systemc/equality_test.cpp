@@ -160,6 +160,15 @@ void narrow_accumulators(Chip& chip) {
   chip.precision.overflow = *rc::gen::arbitrary<bool>() ? Overflow::wrap : Overflow::saturate;
 }
 
+/// One of the three, which the chip then has.
+Dataflow random_dataflow(Chip& chip) {
+  const Dataflow dataflow = *rc::gen::element(
+      Dataflow::weight_stationary, Dataflow::output_stationary, Dataflow::input_stationary);
+  chip.array.dataflow = dataflow;
+  if (dataflow != Dataflow::weight_stationary) chip.array.weight_rows_per_cycle = 1;
+  return dataflow;
+}
+
 /// A property over TILEWAVE_RANDOM_PROGRAMS cases.
 template <typename Property>
 bool check_programs(Property property) {
@@ -230,6 +239,7 @@ TEST_CASE("engines agree on random programs, which have hazards on purpose") {
     limits.array_rows = chip.array.rows;
     limits.array_cols = chip.array.cols;
     limits.accumulator_rows = chip.accumulators.depth;
+    limits.dataflow = random_dataflow(chip);
     const Program program = test::random_program(seed, limits);
     const std::int64_t images = *rc::gen::inRange<std::int64_t>(1, 5 * program.batch);
     const std::string found =
