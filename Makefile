@@ -1,10 +1,11 @@
 # Thin front of the scripts and of the CMake workflow presets. `make help` lists the targets.
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench format lint fuzz clean
+.PHONY: help demo test soak bench format lint fuzz clean
 
 # .venv first: it may hold the CMake that an old distribution lacks.
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 FUZZ_SECONDS ?= 60
+SOAK_PROGRAMS ?= 100000
 CPP_FILES = $(shell git ls-files '*.cpp' '*.h')
 
 help: ## this list
@@ -23,6 +24,12 @@ test: ## install what is missing, build, run every C++ and Python test
 	cmake --workflow --preset $(if $(CI),ci,release)
 	scripts/check_readme.sh
 	.venv/bin/python -m pytest tests/python
+
+soak: ## every engine on SOAK_PROGRAMS (100,000) random programs and as many random networks
+	scripts/install_deps.sh --tests
+	cmake --preset release
+	cmake --build --preset release --target test_systemc
+	TILEWAVE_RANDOM_PROGRAMS=$(SOAK_PROGRAMS) build/release/test_systemc "[soak]"
 
 bench: ## build and run the benchmarks
 	scripts/install_deps.sh --bench

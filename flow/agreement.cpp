@@ -15,6 +15,7 @@ void check_same(const sim::RunResult& result, const sim::RunResult& expected,
     TILEWAVE_CHECK((result.layers.at(i) == expected.layers[i]), ==, true,
                    engine + ": the counters of layer " + std::to_string(i) + " are the same");
   }
+  TILEWAVE_CHECK((result.total == expected.total), ==, true, engine + ": the counters in all");
 }
 
 }  // namespace

@@ -27,7 +27,7 @@ namespace {
 /// How many random programs: TILEWAVE_RANDOM_PROGRAMS, else a number that a test run has time for.
 int random_programs() {
   const char* wanted = std::getenv("TILEWAVE_RANDOM_PROGRAMS");
-  return wanted == nullptr ? 200 : std::max(1, std::atoi(wanted));
+  return wanted == nullptr ? 2000 : std::max(1, std::atoi(wanted));
 }
 
 class Differences {
@@ -202,7 +202,7 @@ TEST_CASE("engines agree on chains of tiles") {
   CHECK(engine_differences(slow, program, random_values(program, 3 * batch - 1, 2)) == "");
 }
 
-TEST_CASE("engines agree on compiled random networks on random chips") {
+TEST_CASE("engines agree on compiled random networks on random chips", "[soak]") {
   REQUIRE(check_programs([] {
     const auto seed = *rc::gen::arbitrary<std::uint64_t>();
     const auto graph = test::random_quantized_graph(seed);
@@ -224,7 +224,7 @@ TEST_CASE("engines agree on compiled random networks on random chips") {
   }));
 }
 
-TEST_CASE("engines agree on random programs, which have hazards on purpose") {
+TEST_CASE("engines agree on random programs, which have hazards on purpose", "[soak]") {
   REQUIRE(check_programs([] {
     const auto seed = *rc::gen::arbitrary<std::uint32_t>();
     test::RandomProgramLimits limits;
@@ -262,6 +262,8 @@ TEST_CASE("engines agree where a row is held for longer than its result travels"
 TEST_CASE("engines agree on what does not work") {
   Chip chip = test::frictionless_chip(2, 2);
   Program program = test::tile_chain(2, 2, 1, 4);
+  chip.array.dataflow = program.dataflow = GENERATE(
+      Dataflow::weight_stationary, Dataflow::output_stationary, Dataflow::input_stationary);
   auto& code = program.instructions;
   SECTION("tiles that wait for each other's places") {
     // Four tiles are asked for before the first multiply, but the shadow plane, the FIFO and the
