@@ -82,6 +82,7 @@ Program compile(const quant::QuantizedGraph& graph, const Chip& chip, std::int64
   Program program;
   program.name = graph.name;
   program.batch = batch;
+  program.dataflow = chip.array.dataflow;
   program.activation_format = graph.scheme.activation_format();
   program.weight_format = graph.scheme.weight_format();
   const LoweredNetwork network = lower(graph, chip);

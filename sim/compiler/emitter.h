@@ -2,6 +2,8 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <vector>
 
 #include "sim/compiler/buffer_plan.h"
@@ -62,15 +64,38 @@ class Emitter {
   HostSpace host_space(Opcode opcode, int id) const;
   void emit_transfer(const Pass& pass, Opcode opcode, const Operand& operand);
 
-  void emit_matrix_step(const TiledStep& tiled, const MatrixStep& work, const Band& band);
-  std::int64_t rows_per_chunk(std::int64_t unit, bool reloads) const;
-  struct Chunk {
-    std::int64_t first = 0;  ///< row of accumulators of the step or band
+  /// A matrix step's work on a band. Its rows are the pixels before pooling.
+  struct MatrixBand {
+    const TiledStep& tiled;
+    const Band& band;
+    Setup setup;
+    std::optional<Pool> pool;
+    std::int64_t source_first = 0;  ///< output pixel of the setup that row 0 is
     std::int64_t rows = 0;
-    std::int64_t source_first = 0;  ///< output pixel of the setup that it begins with
-    bool load = true;               ///< the column tile's weights are not in the array
+    std::int64_t unit = 1;  ///< rows of a chunk are multiples of it
   };
-  void emit_chunk(const TiledColumns& columns, const Band& band, const Chunk& chunk);
+  /// Rows that pass from the matrix unit to the activation unit together.
+  struct Chunk {
+    std::int64_t first = 0;
+    std::int64_t rows = 0;
+    std::int64_t accumulator = 0;
+  };
+  void emit_matrix_step(const TiledStep& tiled, const MatrixStep& work, const Band& band);
+  MatrixBand matrix_band(const TiledStep& tiled, const MatrixStep& work, const Band& band) const;
+  void emit_by_columns(MatrixBand& work);
+  void emit_column(const MatrixBand& work, const TiledColumns& columns, const Chunk& chunk,
+                   bool load);
+  void emit_by_pixels(MatrixBand& work);
+  void emit_columns_together(const MatrixBand& work, std::span<const TiledColumns> columns,
+                             const Chunk& chunk);
+  void select_setup(MatrixBand& work, const ColumnTile& tile);
+  void select_columns(const MatrixBand& work, const TiledColumns& columns);
+  void emit_read_weights(std::uint32_t tile);
+  void emit_activate(const MatrixBand& work, const TiledColumns& columns, const Chunk& chunk);
+  Instruction multiply(const MatrixBand& work, const Chunk& chunk, std::int64_t first,
+                       std::int64_t rows) const;
+  std::int64_t rows_per_chunk(std::int64_t unit, bool saves_loads) const;
+  std::int64_t take_accumulators(std::int64_t rows);
   void emit_add_step(const AddStep& work, const Band& band);
   void emit_pool_step(const PoolStep& work, const Band& band);
   void emit_lookup_step(const LookupStep& work, const Band& band);

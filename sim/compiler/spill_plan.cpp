@@ -232,8 +232,24 @@ class SpillPlanner {
     const auto tiles = static_cast<double>(tiles_[number]);
     return static_cast<double>(bands.count * start) +
            std::max({tiles * static_cast<double>(loads) * static_cast<double>(load),
-                     tiles * static_cast<double>(pixels * interval),
+                     tiles * multiply_cost(*work, pixels, interval),
                      static_cast<double>(activation_cost(step, pixels))});
+  }
+
+  /// Of one tile and all pixels; `interval`: of the rows of activations.
+  double multiply_cost(const MatrixStep& work, std::int64_t pixels, Cycles interval) const {
+    const Array& array = chip_.array;
+    switch (array.dataflow) {
+      case Dataflow::weight_stationary:
+        break;
+      case Dataflow::output_stationary:
+        return static_cast<double>(ceil_div(pixels, array.rows)) *
+               static_cast<double>(std::max(contraction(work) * interval, array.rows));
+      case Dataflow::input_stationary:
+        return static_cast<double>(ceil_div(pixels, array.cols)) *
+               static_cast<double>(std::max(array.rows, array.cols * chip_.passes()));
+    }
+    return static_cast<double>(pixels * interval);
   }
 
   /// Of the activation unit, for as many rows in each plane of the step's output.

@@ -10,10 +10,17 @@ std::int64_t out_channels(const MatrixStep& step) {
   return static_cast<std::int64_t>(step.bias->size());
 }
 
+/// Rows that a tile can have.
+std::int64_t tile_height(const Array& array) {
+  const bool any = array.dataflow == Dataflow::output_stationary;
+  return any ? std::numeric_limits<std::int64_t>::max() : array.rows;
+}
+
 /// Groups that share a tile.
 std::int64_t groups_per_tile(const MatrixStep& step, const Array& array) {
   const std::int64_t outputs = out_channels(step) / step.groups;
-  const std::int64_t fitting = std::min(array.rows / contraction(step), array.cols / outputs);
+  const std::int64_t fitting =
+      std::min(tile_height(array) / contraction(step), array.cols / outputs);
   return std::clamp<std::int64_t>(fitting, 1, step.groups);
 }
 
@@ -62,8 +69,9 @@ std::vector<ColumnTile> tile_weights(const MatrixStep& step, std::int64_t in_cha
     tile.channel_count = (group_last - group_first + 1) * inputs;
     const std::int64_t k =
         step.window.kernel_height * step.window.kernel_width * tile.channel_count;
-    for (std::int64_t first = 0; first < k; first += array.rows) {
-      tile.row_tiles.push_back({first, std::min(array.rows, k - first)});
+    const std::int64_t height = std::min(k, tile_height(array));
+    for (std::int64_t first = 0; first < k; first += height) {
+      tile.row_tiles.push_back({first, std::min(height, k - first)});
     }
     tiles.push_back(std::move(tile));
   }

@@ -8,7 +8,7 @@
 
 namespace tilewave::sim {
 
-/// Part of the contraction that fits the array's height.
+/// Part of the contraction that fits the array's height; all of it where that may be any.
 struct RowTile {
   std::int64_t k_first = 0;
   std::int64_t k_count = 0;

@@ -27,8 +27,11 @@ std::vector<std::int64_t> narrow_sums(const quant::QDense& dense, std::int32_t z
     std::int64_t entry = dense.bias[n];
     for (std::size_t k = 0; k < count; ++k) entry -= std::int64_t{zero_point} * weight[k];
     entry = limited(entry, chip.precision);
-    for (std::size_t first = 0; first < count; first += static_cast<std::size_t>(chip.array.rows)) {
-      const std::size_t end = std::min(count, first + static_cast<std::size_t>(chip.array.rows));
+    const std::size_t height = chip.array.dataflow == sim::Dataflow::output_stationary
+                                   ? count
+                                   : static_cast<std::size_t>(chip.array.rows);
+    for (std::size_t first = 0; first < count; first += height) {
+      const std::size_t end = std::min(count, first + height);
       std::int64_t sum = 0;
       for (std::size_t k = first; k < end; ++k) {
         sum = limited(sum + std::int64_t{image[k]} * weight[k], chip.precision);

@@ -4,7 +4,7 @@
 
 namespace tilewave::test {
 
-sim::Chip random_chip(std::uint64_t seed, const quant::Scheme& scheme) {
+sim::Chip random_chip(std::uint64_t seed, const quant::Scheme& scheme, sim::Dataflow dataflow) {
   std::mt19937_64 random(seed);
   const auto from = [&](std::int64_t low, std::int64_t high) {
     return std::uniform_int_distribution<std::int64_t>(low, high)(random);
@@ -17,6 +17,8 @@ sim::Chip random_chip(std::uint64_t seed, const quant::Scheme& scheme) {
   chip.array.cols = from(1, 17);
   chip.array.double_buffered_weights = coin();
   chip.array.weight_rows_per_cycle = from(1, chip.array.rows);
+  chip.array.dataflow = dataflow;
+  if (dataflow != sim::Dataflow::weight_stationary) chip.array.weight_rows_per_cycle = 1;
   chip.precision.activation_bits = scheme.activation_bits;
   chip.precision.weight_bits = scheme.weight_bits;
   chip.accumulators.depth = from(1, 200);

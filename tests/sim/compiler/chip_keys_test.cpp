@@ -33,6 +33,7 @@ const std::map<std::string, std::string> kOther = {
     {"clock_mhz", "101"},
     {"array.rows", "12"},
     {"array.cols", "6"},
+    {"array.dataflow", "output_stationary"},
     {"array.double_buffered_weights", "false"},
     {"array.weight_rows_per_cycle", "2"},
     {"precision.activation_bits", "6"},
@@ -65,7 +66,6 @@ struct Unchanging {
 };
 const std::map<std::string, Unchanging> kUnchanging = {
     {"name", {"only printed", "renamed"}},
-    {"array.dataflow", {"has one value so far", ""}},
     {"systolic_data_setup.im2col", {"has one value so far", ""}},
     {"weight_memory.capacity_mib", {"decides only whether the network fits at all", "2"}}};
 

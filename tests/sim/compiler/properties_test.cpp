@@ -46,7 +46,8 @@ struct Any {
 Any any_network_and_chip() {
   const auto seed = *rc::gen::arbitrary<std::uint64_t>();
   Any any{seed, test::random_quantized_graph(seed), {}, 0, 0};
-  any.chip = test::random_chip(seed, any.graph.scheme);
+  any.chip =
+      test::random_chip(seed, any.graph.scheme, static_cast<Dataflow>(*rc::gen::inRange(0, 3)));
   any.batch = *rc::gen::inRange(1, 12);
   any.launches = *rc::gen::inRange(1, 5);
   return any;

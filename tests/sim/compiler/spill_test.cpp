@@ -161,7 +161,8 @@ TEST_CASE("what fits is neither cut nor spilled") {
   REQUIRE(rc::check([] {
     const auto seed = *rc::gen::arbitrary<std::uint64_t>();
     const auto graph = test::random_quantized_graph(seed);
-    const Chip chip = with_buffer(test::random_chip(seed, graph.scheme), 64);
+    const auto dataflow = static_cast<Dataflow>(*rc::gen::inRange(0, 3));
+    const Chip chip = with_buffer(test::random_chip(seed, graph.scheme, dataflow), 64);
     const Program program = [&] {
       try {
         return compile(graph, chip, 2);
@@ -184,7 +185,8 @@ TEST_CASE("outputs of random networks equal naive loops however small the buffer
     options.max_side = 40;
     options.max_channels = 9;
     const auto graph = test::random_quantized_graph(seed, options);
-    const Chip chip = test::random_chip(seed, graph.scheme);
+    const auto dataflow = static_cast<Dataflow>(*rc::gen::inRange(0, 3));
+    const Chip chip = test::random_chip(seed, graph.scheme, dataflow);
     const std::int64_t batch = *rc::gen::inRange(1, 3);
     const std::int64_t images = *rc::gen::inRange(1, 4);
     const auto inputs = test::random_images(graph, images, seed);

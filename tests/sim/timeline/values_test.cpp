@@ -21,7 +21,8 @@ TEST_CASE("outputs of random networks on random chips equal naive loops, bit for
   REQUIRE(rc::check([] {
     const auto seed = *rc::gen::arbitrary<std::uint64_t>();
     const auto graph = test::random_quantized_graph(seed);
-    const Chip chip = test::random_chip(seed, graph.scheme);
+    const auto dataflow = static_cast<Dataflow>(*rc::gen::inRange(0, 3));
+    const Chip chip = test::random_chip(seed, graph.scheme, dataflow);
     const std::int64_t batch = *rc::gen::inRange(1, 6);
     const std::int64_t images = *rc::gen::inRange(1, 12);
     const Program program = [&] {
@@ -64,7 +65,8 @@ TEST_CASE("narrow accumulators wrap and saturate in the array's order") {
     graph.nodes.push_back({"image", quant::QInput{}, {}, {1, 1, inputs}, q});
     graph.nodes.push_back({"dense", dense, {0}, {1, 1, outputs}, {}});
 
-    Chip chip = test::random_chip(*rc::gen::arbitrary<std::uint64_t>(), {});
+    const auto dataflow = static_cast<Dataflow>(*rc::gen::inRange(0, 3));
+    Chip chip = test::random_chip(*rc::gen::arbitrary<std::uint64_t>(), {}, dataflow);
     chip.accumulators.depth = 64;
     chip.precision.accumulator_bits = *rc::gen::inRange(12, 33);
     chip.precision.overflow = *rc::gen::arbitrary<bool>() ? Overflow::wrap : Overflow::saturate;
