@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <tuple>
 
 #include "base/parallel.h"
 #include "kernels/calibrate.h"
@@ -65,13 +66,19 @@ void check_equal_bits(quant::RequantizeMode mode) {
       kernels::make_cpu_int8(graph, {.threads = kThreads})->run(mnist.data.test.pixels);
   CHECK(equal_percent(cpu.integers, naive) == 100);
 
-  const std::vector<std::pair<std::int64_t, std::int64_t>> arrays = {
-      {8, 8}, {16, 16}, {12, 20}, {128, 128}, {256, 256}};
-  for (const auto& [rows, cols] : arrays) {
-    CAPTURE(rows, cols);
+  const std::vector<std::tuple<std::int64_t, std::int64_t, sim::Dataflow>> arrays = {
+      {8, 8, sim::Dataflow::weight_stationary},     {16, 16, sim::Dataflow::weight_stationary},
+      {12, 20, sim::Dataflow::weight_stationary},   {128, 128, sim::Dataflow::weight_stationary},
+      {256, 256, sim::Dataflow::weight_stationary}, {8, 8, sim::Dataflow::output_stationary},
+      {16, 16, sim::Dataflow::output_stationary},   {12, 20, sim::Dataflow::output_stationary},
+      {8, 8, sim::Dataflow::input_stationary},      {16, 16, sim::Dataflow::input_stationary},
+      {12, 20, sim::Dataflow::input_stationary}};
+  for (const auto& [rows, cols, dataflow] : arrays) {
+    CAPTURE(rows, cols, sim::kDataflowNames[static_cast<std::size_t>(dataflow)]);
     sim::Chip chip;  // tpu_v1 with another array
     chip.array.rows = rows;
     chip.array.cols = cols;
+    chip.array.dataflow = dataflow;
     sim::RunOptions options;
     options.threads = kThreads;
     const auto result =
