@@ -160,13 +160,12 @@ void narrow_accumulators(Chip& chip) {
   chip.precision.overflow = *rc::gen::arbitrary<bool>() ? Overflow::wrap : Overflow::saturate;
 }
 
-/// One of the three, which the chip then has.
-Dataflow random_dataflow(Chip& chip) {
-  const Dataflow dataflow = *rc::gen::element(
-      Dataflow::weight_stationary, Dataflow::output_stationary, Dataflow::input_stationary);
+const auto kDataflows = {Dataflow::weight_stationary, Dataflow::output_stationary,
+                         Dataflow::input_stationary};
+
+void set_dataflow(Chip& chip, Dataflow dataflow) {
   chip.array.dataflow = dataflow;
   if (dataflow != Dataflow::weight_stationary) chip.array.weight_rows_per_cycle = 1;
-  return dataflow;
 }
 
 /// A property over TILEWAVE_RANDOM_PROGRAMS cases.
@@ -239,7 +238,8 @@ TEST_CASE("engines agree on random programs, which have hazards on purpose", "[s
     limits.array_rows = chip.array.rows;
     limits.array_cols = chip.array.cols;
     limits.accumulator_rows = chip.accumulators.depth;
-    limits.dataflow = random_dataflow(chip);
+    limits.dataflow = *rc::gen::elementOf(std::vector<Dataflow>(kDataflows));
+    set_dataflow(chip, limits.dataflow);
     const Program program = test::random_program(seed, limits);
     const std::int64_t images = *rc::gen::inRange<std::int64_t>(1, 5 * program.batch);
     const std::string found =
@@ -300,12 +300,14 @@ TEST_CASE("instructions that follow the last effect do not lengthen a run") {
 
 TEST_CASE("a run for cycles alone counts what a run with values counts") {
   const auto seed = GENERATE(range(0U, 8U));
-  const Program program = test::random_program(seed);
+  test::RandomProgramLimits limits;
+  limits.dataflow = GENERATE(values(kDataflows));
+  const Program program = test::random_program(seed, limits);
   quant::Scheme scheme;
   scheme.activation_bits = program.activation_format.bits;
   scheme.weight_bits = program.weight_format.bits;
   Chip chip = test::random_chip(seed, scheme);
-  const test::RandomProgramLimits limits;
+  set_dataflow(chip, limits.dataflow);
   chip.array.rows = limits.array_rows;
   chip.array.cols = limits.array_cols;
   chip.accumulators.depth = limits.accumulator_rows;
