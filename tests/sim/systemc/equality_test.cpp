@@ -163,9 +163,8 @@ void narrow_accumulators(Chip& chip) {
 const auto kDataflows = {Dataflow::weight_stationary, Dataflow::output_stationary,
                          Dataflow::input_stationary};
 
-void set_dataflow(Chip& chip, Dataflow dataflow) {
-  chip.array.dataflow = dataflow;
-  if (dataflow != Dataflow::weight_stationary) chip.array.weight_rows_per_cycle = 1;
+Dataflow random_dataflow() {
+  return *rc::gen::elementOf(std::vector<Dataflow>(kDataflows));
 }
 
 /// A property over TILEWAVE_RANDOM_PROGRAMS cases.
@@ -205,7 +204,7 @@ TEST_CASE("engines agree on compiled random networks on random chips", "[soak]")
   REQUIRE(check_programs([] {
     const auto seed = *rc::gen::arbitrary<std::uint64_t>();
     const auto graph = test::random_quantized_graph(seed);
-    Chip chip = test::random_chip(seed, graph.scheme);
+    Chip chip = test::random_chip(seed, graph.scheme, random_dataflow());
     narrow_accumulators(chip);
     const std::int64_t batch = *rc::gen::inRange(1, 6);
     const std::int64_t images = *rc::gen::inRange(1, 12);
@@ -232,14 +231,13 @@ TEST_CASE("engines agree on random programs, which have hazards on purpose", "[s
     quant::Scheme scheme;
     scheme.activation_bits = formats.activation_format.bits;
     scheme.weight_bits = formats.weight_format.bits;
-    Chip chip = test::random_chip(*rc::gen::arbitrary<std::uint64_t>(), scheme);
+    limits.dataflow = random_dataflow();
+    Chip chip = test::random_chip(*rc::gen::arbitrary<std::uint64_t>(), scheme, limits.dataflow);
     narrow_accumulators(chip);
     limits.steps = *rc::gen::inRange(1, 12);
     limits.array_rows = chip.array.rows;
     limits.array_cols = chip.array.cols;
     limits.accumulator_rows = chip.accumulators.depth;
-    limits.dataflow = *rc::gen::elementOf(std::vector<Dataflow>(kDataflows));
-    set_dataflow(chip, limits.dataflow);
     const Program program = test::random_program(seed, limits);
     const std::int64_t images = *rc::gen::inRange<std::int64_t>(1, 5 * program.batch);
     const std::string found =
@@ -306,8 +304,7 @@ TEST_CASE("a run for cycles alone counts what a run with values counts") {
   quant::Scheme scheme;
   scheme.activation_bits = program.activation_format.bits;
   scheme.weight_bits = program.weight_format.bits;
-  Chip chip = test::random_chip(seed, scheme);
-  set_dataflow(chip, limits.dataflow);
+  Chip chip = test::random_chip(seed, scheme, limits.dataflow);
   chip.array.rows = limits.array_rows;
   chip.array.cols = limits.array_cols;
   chip.accumulators.depth = limits.accumulator_rows;
