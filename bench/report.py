@@ -1,10 +1,11 @@
 """Joins the benchmarks' JSON files into one and prints them as a table.
 
-  report.py RUN_VS_ONNXRUNTIME.json TIMELINE.json OUT.json
+  report.py RUN_VS_ONNXRUNTIME.json TIMELINE.json SYSTEMC.json OUT.json
 """
 
 import json
 import math
+import statistics
 import sys
 
 PARTS = ("load", "compile", "simulate", "reference", "inference", "with_set_up")
@@ -32,6 +33,36 @@ def timeline_figures(benchmark):
         }
         for name, points in series.items()
     }
+
+
+def medians(benchmark, figure):
+    """Per benchmark, the median of a figure over the repeats; for those that have it."""
+    runs = {}
+    for entry in benchmark["benchmarks"]:
+        if entry["run_type"] == "iteration" and figure in entry:
+            runs.setdefault(entry["run_name"].removeprefix("BM_"), []).append(entry[figure])
+    return {name: statistics.median(values) for name, values in runs.items()}
+
+
+def systemc_figures(benchmark):
+    macs = medians(benchmark, "macs_per_second")
+    times = medians(benchmark, "cpu_time")
+    figures = {
+        "pe_cycles_per_second": {
+            name.removeprefix("pe/"): rate
+            for name, rate in medians(benchmark, "cycles_per_second").items()
+        },
+        "macs_per_second": macs,
+        "tile_events_per_second": medians(benchmark, "events_per_second")["tile_million"],
+        "tile_to_timeline": times["tile_million"] / times["timeline_million"],
+    }
+    if "rtl" in macs:
+        figures["pe_to_rtl"] = {
+            name.removeprefix("pe/"): rate / macs["rtl"]
+            for name, rate in macs.items()
+            if name != "rtl"
+        }
+    return figures
 
 
 def print_comparison(comparison):
@@ -67,13 +98,27 @@ def print_timeline(timeline):
             print(f"    {count:12,.0f}{ns:9.0f}")
 
 
+def print_systemc(systemc):
+    print("\nSystemC engine, processor time")
+    for side, rate in systemc["pe_cycles_per_second"].items():
+        print(f"  pe, {side} x {side}: {rate:12,.0f} cycles/s", end="")
+        print(f"{systemc['macs_per_second'][f'pe/{side}'] / 1e9:8.2f} G MAC/s", end="")
+        if "pe_to_rtl" in systemc:
+            print(f"{systemc['pe_to_rtl'][side]:8.1f} times the RTL in Verilator", end="")
+        print()
+    print(f"  tile: {systemc['tile_events_per_second']:,.0f} events/s", end="; ")
+    print(f"a million instructions take {systemc['tile_to_timeline']:.1f} times timeline's time")
+
+
 def main():
-    network, timeline, out = sys.argv[1:]
+    network, timeline, systemc, out = sys.argv[1:]
     with open(network) as file:
         results = json.load(file)
     with open(timeline) as file:
         benchmark = json.load(file)
     results["timeline"] = timeline_figures(benchmark)
+    with open(systemc) as file:
+        results["systemc"] = systemc_figures(json.load(file))
     with open(out, "w") as file:
         json.dump(results, file, indent=2)
     load = results["load_average"]
@@ -83,6 +128,7 @@ def main():
         print_comparison(comparison)
     print_memory(results["memory"])
     print_timeline(results["timeline"])
+    print_systemc(results["systemc"])
 
 
 if __name__ == "__main__":

@@ -7,11 +7,13 @@ repeats=${1:-5}
 
 scripts/setup_python.sh python/requirements-test.txt
 cmake --preset bench >/dev/null
-cmake --build build/bench --target tilewave timeline_bench
+cmake --build build/bench --target tilewave timeline_bench systemc_bench
 
 out=build/bench
 .venv/bin/python bench/run_vs_onnxruntime.py "$out/tilewave" --repeats "$repeats" \
   >"$out/run_vs_onnxruntime.json"
 "$out/timeline_bench" --benchmark_min_time=0.2 --benchmark_out="$out/timeline.json" >/dev/null
+"$out/systemc_bench" --benchmark_repetitions="$repeats" --benchmark_enable_random_interleaving=true \
+  --benchmark_min_time=0.2 --benchmark_out="$out/systemc.json" >/dev/null
 .venv/bin/python bench/report.py "$out/run_vs_onnxruntime.json" "$out/timeline.json" \
-  "$out/results.json"
+  "$out/systemc.json" "$out/results.json"

@@ -19,7 +19,10 @@ for option in "$@"; do
       needed+=(catch2 librapidcheck-dev)
       optional+=(dataset-fashion-mnist verilator)
       ;;
-    --bench) needed+=(libbenchmark-dev) ;;
+    --bench)
+      needed+=(libbenchmark-dev)
+      optional+=(verilator)
+      ;;
     --fuzz) needed+=(clang-14 libclang-rt-14-dev) ;;
     --lint) needed+=(clang-format clang-tidy) ;;
     *)

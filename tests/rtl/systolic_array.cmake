@@ -1,7 +1,13 @@
-# tilewave_rtl_array(ROWS COLS): library rtl_array_RxC with Verilator's class RtlArrayRxC.
+find_package(verilator 5 QUIET HINTS $ENV{VERILATOR_ROOT} /usr/share/verilator)
+
+# tilewave_rtl_array(ROWS COLS): library rtl_array_RxC with Verilator's class RtlArrayRxC. Only if
+# verilator_FOUND.
 set(TILEWAVE_RTL_DIR ${CMAKE_CURRENT_LIST_DIR})
 function(tilewave_rtl_array rows cols)
   set(target rtl_array_${rows}x${cols})
+  if(TARGET ${target})
+    return()
+  endif()
   add_library(${target} STATIC)
   verilate(${target}
     SOURCES ${TILEWAVE_RTL_DIR}/systolic_array.sv ${TILEWAVE_RTL_DIR}/pe.sv
