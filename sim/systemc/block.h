@@ -16,13 +16,18 @@
 
 namespace tilewave::sim::systemc {
 
+inline sc_core::sc_time duration(Cycles cycles) {
+  return sc_core::sc_time::from_value(2 * static_cast<sc_dt::uint64>(cycles));
+}
+inline Cycles cycles_of(const sc_core::sc_time& duration) {
+  return static_cast<Cycles>(duration.value() / 2);
+}
 inline Cycles current_cycle() {
-  return static_cast<Cycles>(sc_core::sc_time_stamp().value() / 2);
+  return cycles_of(sc_core::sc_time_stamp());
 }
 /// From now to the first edge of `cycle`.
 inline sc_core::sc_time time_to(Cycles cycle) {
-  return sc_core::sc_time::from_value(2 * static_cast<sc_dt::uint64>(cycle)) -
-         sc_core::sc_time_stamp();
+  return duration(cycle) - sc_core::sc_time_stamp();
 }
 inline sc_core::sc_time half_cycle() {
   return sc_core::sc_time::from_value(1);

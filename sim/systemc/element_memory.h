@@ -32,7 +32,11 @@ class ElementMemory {
     // The low byte first, as load() reads it on the machines that this runs on.
     std::memcpy(bytes_.data() + address, &narrow, static_cast<std::size_t>(element_bytes_));
   }
-  std::uint8_t* at(std::int64_t address) { return bytes_.data() + address; }
+  Bytes bytes() const { return static_cast<Bytes>(bytes_.size()); }
+  /// Null unless `bytes` bytes from there are in the memory.
+  std::uint8_t* find(std::int64_t address, Bytes bytes) {
+    return address >= 0 && address + bytes <= this->bytes() ? bytes_.data() + address : nullptr;
+  }
 
  private:
   std::vector<std::uint8_t> bytes_;

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "sim/systemc/block.h"
+#include "sim/systemc/memory_port.h"
 #include "sim/systemc/scoreboard.h"
 #include "sim/systemc/sequencer.h"
 #include "sim/systemc/unified_buffer.h"
@@ -17,8 +18,11 @@ class HostMemory {
   HostMemory(const Program& program, const std::vector<std::int16_t>& inputs,
              std::int64_t launches);
 
-  /// Space `space` as launch `launch` sees it.
-  std::uint8_t* at(HostSpace space, std::int32_t launch, std::int64_t address);
+  /// Where byte `offset` of space `space`, as launch `launch` sees it, is in the host's memory:
+  /// the inputs of all launches, their outputs, the scratch space.
+  std::uint64_t address_of(HostSpace space, std::int32_t launch, std::int64_t offset) const;
+  /// Null if there is nothing there. Launches must come in order.
+  std::uint8_t* find(std::uint64_t address, std::int64_t bytes);
   /// All launches' outputs, [launch][image][height][width][channels].
   std::vector<std::int16_t> take_outputs();
 
@@ -28,18 +32,22 @@ class HostMemory {
 
   const Program& program_;
   const std::vector<std::int16_t>& inputs_;
+  std::int64_t launches_;
   std::vector<std::int16_t> outputs_;
   ElementMemory input_, output_, scratch_;
   std::int32_t input_launch_ = -1;
   std::int32_t output_launch_ = -1;
 };
 
-/// One DMA engine: host memory into the unified buffer, or out of it.
+/// One DMA engine: host memory into the unified buffer, or out of it. The data are at their
+/// destination from the start of a transfer on, where nobody may look for them before its end.
 class DmaEngine final : public Block {
  public:
   enum class Direction { in, out };
   DmaEngine(const sc_core::sc_module_name& name, Shared& shared, Direction direction,
-            UnitQueue& queue, Scoreboard& scoreboard, UnifiedBuffer& buffer, HostMemory& host);
+            UnitQueue& queue, Scoreboard& scoreboard, const HostMemory& host);
+
+  MemoryPort host_port, buffer_port;
 
  private:
   void step() override;
@@ -49,25 +57,24 @@ class DmaEngine final : public Block {
   Direction direction_;
   UnitQueue& queue_;
   Scoreboard& scoreboard_;
-  UnifiedBuffer& buffer_;
-  HostMemory& host_;
+  const HostMemory& host_;
+  std::vector<std::uint8_t> bytes_;  ///< on their way
   bool is_busy_ = false;
   Work work_;
   Cycles start_ = 0;
   Cycles end_ = 0;
 };
 
-/// The host interface: a DMA engine each way.
+/// The host interface: each way a DMA engine, the link to the host's memory, and a port of the
+/// unified buffer.
 class HostInterface final : public sc_core::sc_module {
  public:
   HostInterface(const sc_core::sc_module_name& name, Shared& shared, UnitQueues& queues,
-                Scoreboard& scoreboard, UnifiedBuffer& buffer, HostMemory& host)
-      : sc_core::sc_module(name),
-        in_("in", shared, DmaEngine::Direction::in, queues.host_in, scoreboard, buffer, host),
-        out_("out", shared, DmaEngine::Direction::out, queues.host_out, scoreboard, buffer, host) {}
+                Scoreboard& scoreboard, UnifiedBuffer& buffer, HostMemory& host);
 
  private:
   DmaEngine in_, out_;
+  MemoryTarget link_in_, link_out_, buffer_in_, buffer_out_;
 };
 
 }  // namespace tilewave::sim::systemc

@@ -1,10 +1,25 @@
 #include "sim/systemc/weight_fetcher.h"
 
 namespace tilewave::sim::systemc {
+namespace {
+
+MemoryTarget::Traits weight_memory_traits(const Chip& chip) {
+  const WeightMemory& memory = chip.weight_memory;
+  return {chip.latency_cycles(memory.latency_ns),
+          [&chip, &memory](Bytes bytes) { return chip.transfer_cycles(bytes, memory.bandwidth); },
+          nullptr};
+}
+
+}  // namespace
 
 WeightFetcher::WeightFetcher(const sc_core::sc_module_name& name, Shared& shared, UnitQueue& queue,
                              WeightFifo& fifo)
-    : Block(name, shared), queue_(queue), fifo_(fifo) {
+    : Block(name, shared),
+      queue_(queue),
+      fifo_(fifo),
+      port_("port"),
+      memory_("weight_memory", weight_memory_traits(shared.chip)) {
+  port_.socket.bind(memory_.socket);
   sensitive << queue.arrived << fifo.changed;
 }
 
@@ -19,13 +34,14 @@ void WeightFetcher::step() {
 void WeightFetcher::start() {
   const Work work = queue_.start_front();
   fifo_.reserve();
-  const Chip& chip = shared_.chip;
   const Tile& tile = *work.operation->tile;
-  const Bytes bytes = chip.tile_bytes(tile.rows, tile.cols);
+  const Bytes bytes = shared_.chip.tile_bytes(tile.rows, tile.cols);
+  const auto address = static_cast<std::uint64_t>(tile.offset * shared_.chip.weight_bytes());
+  const MemoryPort::Duration read =
+      port_.transport(tlm::TLM_READ_COMMAND, address, {1, bytes, bytes}, nullptr);
   const Cycles now = current_cycle();
-  channel_free_ = now + chip.transfer_cycles(bytes, chip.weight_memory.bandwidth);
-  on_the_way_.push_back({work, now, channel_free_,
-                         channel_free_ + chip.latency_cycles(chip.weight_memory.latency_ns)});
+  channel_free_ = now + read.total - read.latency;
+  on_the_way_.push_back({work, now, channel_free_, now + read.total});
 }
 
 void WeightFetcher::deliver() {

@@ -3,12 +3,14 @@
 #include <deque>
 
 #include "sim/systemc/block.h"
+#include "sim/systemc/memory_port.h"
 #include "sim/systemc/unit_queue.h"
 #include "sim/systemc/weight_fifo.h"
 
 namespace tilewave::sim::systemc {
 
-/// Fetches tiles from the weight memory's one channel into the FIFO.
+/// Fetches tiles from the weight memory's one channel into the FIFO. Since weights never change,
+/// what the FIFO holds are references to tiles.
 class WeightFetcher final : public Block {
  public:
   WeightFetcher(const sc_core::sc_module_name& name, Shared& shared, UnitQueue& queue,
@@ -25,6 +27,8 @@ class WeightFetcher final : public Block {
 
   UnitQueue& queue_;
   WeightFifo& fifo_;
+  MemoryPort port_;
+  MemoryTarget memory_;
   Cycles channel_free_ = 0;
   std::deque<Fetch> on_the_way_;
 };
