@@ -9,6 +9,8 @@
 namespace tilewave::sim::systemc {
 namespace {
 
+constexpr std::size_t kFewAccesses = 16;
+
 bool overlap(Span a, Span b) {
   return a.begin < b.end && b.begin < a.end;
 }
@@ -162,7 +164,10 @@ void Scoreboard::check_written(const AccessList& list, Span span, const Work& wo
   throw InputError(place_of(program_, op), what);
 }
 
+/// What is finished does no harm in a list; it is looked for each time that the list has doubled,
+/// since all of a long program may be waiting at once.
 void Scoreboard::forget_finished(AccessList& list) const {
+  if (list.writes.size() + list.reads.size() < list.forget_at) return;
   std::erase_if(list.writes, [&](const AccessList::Access& access) {
     const Entry* entry = find(access.sequence);
     return entry == nullptr || entry->done;
@@ -171,6 +176,7 @@ void Scoreboard::forget_finished(AccessList& list) const {
     const Entry* entry = find(access.sequence);
     return entry == nullptr || entry->ended;
   });
+  list.forget_at = std::max(kFewAccesses, 2 * (list.writes.size() + list.reads.size()));
 }
 
 bool Scoreboard::is_met(const Need& need) const {

@@ -24,6 +24,7 @@ class AccessList {
 
   std::vector<Access> writes;  ///< by the last writer of each address, where it is not done
   std::vector<Access> reads;   ///< since the last write of each address, where they have not ended
+  std::size_t forget_at = 0;   ///< length at which to look for what is finished
 
  private:
   std::vector<Span> written_;  ///< disjoint, sorted
