@@ -25,10 +25,11 @@ test: ## install what is missing, build, run every C++ and Python test
 	scripts/check_readme.sh
 	.venv/bin/python -m pytest tests/python
 
-soak: ## every engine on SOAK_PROGRAMS (100,000) random programs and as many random networks
+soak: ## every engine on all test images, SOAK_PROGRAMS (100,000) random programs and as many networks
 	scripts/install_deps.sh --tests
 	cmake --preset release
-	cmake --build --preset release --target test_systemc
+	cmake --build --preset release --target tilewave test_systemc
+	build/release/tilewave engines --images 10000
 	TILEWAVE_RANDOM_PROGRAMS=$(SOAK_PROGRAMS) build/release/test_systemc "[soak]"
 
 bench: ## build and run the benchmarks
