@@ -247,6 +247,26 @@ TEST_CASE("engines agree on random programs, which have hazards on purpose", "[s
   }));
 }
 
+TEST_CASE("engines agree on transfers of rows that lie apart on both sides") {
+  const Chip chip = test::frictionless_chip(2, 2);
+  Program program = test::tile_chain(2, 2, 2, 1);
+  // Every second byte in one transfer, the others in the next.
+  std::vector<Instruction> code;
+  for (Instruction i : program.instructions) {
+    const bool is_transfer = i.opcode == Opcode::read_host || i.opcode == Opcode::write_host;
+    if (is_transfer) {
+      i.rows = i.stride = i.stride_b = 2;
+      i.row_bytes = 1;
+      code.push_back(i);
+      ++i.host;
+      ++i.unified_buffer;
+    }
+    code.push_back(i);
+  }
+  program.instructions = code;
+  CHECK(engine_differences(chip, program, {1, 2, 3, 4, 5, 6, 70, 80}) == "");
+}
+
 TEST_CASE("engines agree where a row is held for longer than its result travels") {
   Chip chip = test::frictionless_chip(1, 1);
   chip.systolic_data_setup.gather_rows_per_cycle = 0.25;
