@@ -81,9 +81,15 @@ void check_equal_bits(quant::RequantizeMode mode) {
     chip.array.dataflow = dataflow;
     sim::RunOptions options;
     options.threads = kThreads;
+    // All images on the arrays that are the default, a tenth of them on the others.
+    const std::int64_t images =
+        dataflow == sim::Dataflow::weight_stationary ? kImages : kImages / 10;
+    const std::vector<std::int16_t> given(inputs.begin(),
+                                          inputs.begin() + images * graph.input().shape.elements());
+    const std::vector<std::int16_t> expected(naive.begin(), naive.begin() + images * kClasses);
     const auto result =
-        sim::make_timeline()->run(chip, sim::compile(graph, chip, 256), inputs, options);
-    CHECK(equal_percent(result.outputs, naive) == 100);
+        sim::make_timeline()->run(chip, sim::compile(graph, chip, 256), given, options);
+    CHECK(equal_percent(result.outputs, expected) == 100);
   }
 }
 

@@ -332,6 +332,15 @@ TEST_CASE("a load starts ahead of its multiply, when its source and the second p
   CHECK(one.at(Unit::matrix, 1).start == one.at(Unit::weight_shift, 1).end);
 }
 
+TEST_CASE("a load waits for the second plane while the multiply before uses the first") {
+  // Loads of 4 cycles, multiplies of 5.
+  const Folds folds{4, 5, 4, 4, 5, 4};
+  const TracedRun run = trace(chip_for(kInput, folds), program_for(kInput, folds));
+  for (std::size_t n = 1; n < 4; ++n) {
+    CHECK(run.at(Unit::weight_shift, n).start == run.at(Unit::matrix, n - 1).start);
+  }
+}
+
 TEST_CASE("what an input-stationary multiply waits for has its class") {
   Chip chip = nanosecond_chip(kInput);
   chip.host_link.bandwidth = 4'000'000'000;      // the input: 9 cycles
