@@ -1,6 +1,7 @@
 // The closed forms of docs/timing.md, on chips where nothing but the array takes time.
 
 #include <algorithm>
+#include <array>
 #include <catch2/catch.hpp>
 
 #include "sim/compiler/compiler.h"
@@ -14,7 +15,7 @@ using namespace tilewave::sim;
 using tilewave::test::frictionless_chip;
 using tilewave::test::tile_chain;
 
-/// Cycles from the start of the first shift-in to the last result.
+/// Cycles from the start of the first shift-in, load or multiply to the last result.
 Cycles shift_to_result(const Chip& chip, const Program& program) {
   RunOptions options;
   options.trace = true;
@@ -22,7 +23,9 @@ Cycles shift_to_result(const Chip& chip, const Program& program) {
   Cycles first = result.cycles;
   Cycles last = 0;
   for (const Slice& slice : result.trace) {
-    if (slice.unit == Unit::weight_shift) first = std::min(first, slice.start);
+    if (slice.unit == Unit::weight_shift || slice.unit == Unit::matrix) {
+      first = std::min(first, slice.start);
+    }
     if (slice.unit == Unit::matrix) last = std::max(last, slice.done);
   }
   return last - first;
@@ -126,5 +129,43 @@ TEST_CASE("AlexNet's convolutions take SCALE-Sim v3's weight-stationary cycles p
       sum += cycles;
     }
     CHECK(sum == (side == 128 ? 139901 : 1136239));
+  }
+}
+
+namespace {
+
+/// Cycles of each of AlexNet's convolutions on a square array whose folds do not overlap, as SCALE-
+/// Sim v3 schedules them: the rows of its demand matrices. Measured with it.
+struct OutsideCycles {
+  Dataflow dataflow;
+  std::int64_t side;
+  std::array<Cycles, 5> cycles;
+};
+const std::vector<OutsideCycles> kOutside = {
+    {Dataflow::output_stationary, 128, {14808, 26540, 7674, 11130, 7420}},
+    {Dataflow::output_stationary, 32, {121125, 334832, 113568, 168864, 112576}},
+    {Dataflow::input_stationary, 128, {34416, 60610, 13788, 20682, 17226}},
+    {Dataflow::input_stationary, 32, {216600, 446250, 137664, 206496, 151200}}};
+
+}  // namespace
+
+TEST_CASE("AlexNet's convolutions take SCALE-Sim v3's cycles, and R per fold for sums to drain") {
+  for (const OutsideCycles& outside : kOutside) {
+    Chip chip = frictionless_chip(outside.side, outside.side);
+    chip.array.dataflow = outside.dataflow;
+    chip.array.double_buffered_weights = false;
+    for (std::size_t i = 0; i < kAlexNet.size(); ++i) {
+      CAPTURE(static_cast<int>(outside.dataflow), outside.side, i);
+      const AlexNetLayer& layer = kAlexNet[i];
+      const auto graph =
+          convolution(layer.side, layer.channels, layer.kernel, layer.stride, layer.filters);
+      const Cycles cycles = shift_to_result(chip, compile(graph, chip, 1));
+      // It has every sum leave the array from its PE; here the first row's passes R PEs.
+      const std::int64_t out = (layer.side - layer.kernel) / layer.stride + 1;
+      const std::int64_t folds = tilewave::ceil_div(out * out, outside.side) *
+                                 tilewave::ceil_div(layer.filters, outside.side);
+      const bool drains = outside.dataflow == Dataflow::output_stationary;
+      CHECK(cycles - (drains ? folds * outside.side : 0) == outside.cycles[i]);
+    }
   }
 }
