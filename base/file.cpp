@@ -3,6 +3,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -10,6 +12,7 @@
 #include <filesystem>
 #include <memory>
 #include <system_error>
+#include <utility>
 
 #include "base/error.h"
 
@@ -46,41 +49,18 @@ Container read_whole(const std::string& path, std::size_t limit) {
   return content;
 }
 
-[[noreturn]] void fail(const std::string& path) {
-  throw WorkError(path + ": cannot be written: " + reason());
+/// Names of the files that are not committed, for remove_unfinished_files(): one for each of the
+/// few that are written at the same time. More than that only lose this service.
+std::array<std::atomic<const char*>, 8>& unfinished() {
+  static std::array<std::atomic<const char*>, 8> names{};
+  return names;
 }
 
-/// False, with errno set, if not all of it reached the system.
-bool put(std::FILE* file, std::string_view content) {
-  return std::fwrite(content.data(), 1, content.size(), file) == content.size() &&
-         std::fflush(file) == 0;
-}
-
-/// For devices and pipes, which a rename would replace.
-void write_directly(const std::string& path, std::string_view content) {
-  const File file(std::fopen(path.c_str(), "wb"));
-  if (!file || !put(file.get(), content)) fail(path);
-}
-
-void write_aside(const std::string& path, std::string_view content) {
-  std::error_code ignored;
-  // Through a symbolic link to its target, so that the link stays.
-  const fs::path resolved = fs::weakly_canonical(path, ignored);
-  const std::string target = ignored ? path : resolved.string();
-  const std::string aside = target + ".part" + std::to_string(::getpid());
-  std::FILE* file = std::fopen(aside.c_str(), "wb");
-  if (!file) fail(path);
-  const bool written = put(file, content);
-  int error = errno;
-  const bool closed = std::fclose(file) == 0;
-  if (written && !closed) error = errno;
-  if (written && closed) {
-    if (std::rename(aside.c_str(), target.c_str()) == 0) return;
-    error = errno;
+void replace_unfinished(const char* from, const char* to) {
+  for (std::atomic<const char*>& name : unfinished()) {
+    const char* expected = from;
+    if (name.compare_exchange_strong(expected, to)) return;
   }
-  std::remove(aside.c_str());
-  errno = error;
-  fail(path);
 }
 
 }  // namespace
@@ -93,18 +73,67 @@ std::string read_text(const std::string& path, std::size_t limit) {
   return read_whole<std::string>(path, limit);
 }
 
-void write_file(const std::string& path, std::string_view content) {
-  if (path == "-") {
-    if (!put(stdout, content)) fail("standard output");
+OutputFile::OutputFile(std::string path) : path_(std::move(path)) {
+  if (path_ == "-") {
+    file_ = stdout;
     return;
   }
   std::error_code ignored;
-  const fs::file_status status = fs::status(path, ignored);
-  if (fs::is_other(status)) {
-    write_directly(path, content);
-  } else {
-    write_aside(path, content);
+  if (fs::is_other(fs::status(path_, ignored))) {  // which a rename would replace
+    file_ = std::fopen(path_.c_str(), "wb");
+    if (file_ == nullptr) fail();
+    return;
   }
+  // Through a symbolic link to its target, so that the link stays.
+  const fs::path resolved = fs::weakly_canonical(path_, ignored);
+  target_ = ignored ? path_ : resolved.string();
+  aside_ = target_ + ".part" + std::to_string(::getpid());
+  file_ = std::fopen(aside_.c_str(), "wb");
+  if (file_ == nullptr) fail();
+  replace_unfinished(nullptr, aside_.c_str());
+}
+
+OutputFile::~OutputFile() {
+  discard();
+}
+
+void OutputFile::discard() {
+  if (file_ != nullptr && file_ != stdout) std::fclose(file_);
+  file_ = nullptr;
+  if (target_.empty()) return;
+  std::remove(aside_.c_str());
+  replace_unfinished(aside_.c_str(), nullptr);
+  target_.clear();
+}
+
+void OutputFile::fail() const {
+  throw WorkError((path_ == "-" ? "standard output" : path_) + ": cannot be written: " + reason());
+}
+
+void OutputFile::write(std::string_view content) {
+  if (std::fwrite(content.data(), 1, content.size(), file_) != content.size()) fail();
+}
+
+void OutputFile::commit() {
+  if (std::fflush(file_) != 0) fail();
+  std::FILE* const file = std::exchange(file_, nullptr);
+  if (file != stdout && std::fclose(file) != 0) fail();
+  if (target_.empty()) return;
+  if (std::rename(aside_.c_str(), target_.c_str()) != 0) fail();
+  replace_unfinished(aside_.c_str(), nullptr);
+  target_.clear();
+}
+
+void remove_unfinished_files() noexcept {
+  for (const std::atomic<const char*>& name : unfinished()) {
+    if (const char* file = name.load()) ::unlink(file);
+  }
+}
+
+void write_file(const std::string& path, std::string_view content) {
+  OutputFile file(path);
+  file.write(content);
+  file.commit();
 }
 
 void write_file(const std::string& path, std::span<const std::uint8_t> content) {

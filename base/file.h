@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <span>
 #include <string>
 #include <string_view>
@@ -14,8 +15,36 @@ namespace tilewave {
 std::vector<std::uint8_t> read_bytes(const std::string& path, std::size_t limit);
 std::string read_text(const std::string& path, std::size_t limit);
 
-/// Writes the file beside its place, then renames it there, so that `path` never holds a part of
-/// it. Devices and pipes are written directly; "-" is standard output. WorkError if it fails.
+/// A file that is written part after part, beside its place, and then renamed there, so that `path`
+/// never holds a part of it. Devices and pipes are written directly; "-" is standard output. Every
+/// call throws WorkError if it fails.
+class OutputFile {
+ public:
+  explicit OutputFile(std::string path);
+  /// Without commit() nothing is left of the file.
+  ~OutputFile();
+  OutputFile(const OutputFile&) = delete;
+  OutputFile& operator=(const OutputFile&) = delete;
+
+  void write(std::string_view content);
+  /// It is complete. Nothing comes after this.
+  void commit();
+
+ private:
+  [[noreturn]] void fail() const;
+  void discard();
+
+  std::string path_;
+  std::string target_;  ///< where it is renamed to; empty if it is written directly
+  std::string aside_;
+  std::FILE* file_ = nullptr;
+};
+
+/// Removes what output files that are not committed have left beside their places. A signal's
+/// handler may call it before it ends the process.
+void remove_unfinished_files() noexcept;
+
+/// The whole of an OutputFile at once.
 void write_file(const std::string& path, std::string_view content);
 void write_file(const std::string& path, std::span<const std::uint8_t> content);
 

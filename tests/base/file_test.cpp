@@ -49,6 +49,41 @@ TEST_CASE("what cannot be written is a work error and leaves nothing behind") {
   CHECK(std::distance(fs::directory_iterator(directory.path()), {}) == 1);
 }
 
+TEST_CASE("a file written in parts is there when it is complete, and never before") {
+  const test::TemporaryDirectory directory;
+  const std::string path = directory.path("a");
+  const auto files = [&] { return std::distance(fs::directory_iterator(directory.path()), {}); };
+  write_file(path, "old");
+  {
+    OutputFile file(path);
+    file.write("one ");
+    file.write("two");
+    CHECK(read_text(path, 10) == "old");
+    file.commit();
+    CHECK(read_text(path, 10) == "one two");
+  }
+  {
+    OutputFile file(path);
+    file.write("three");
+    CHECK(files() == 2);
+  }
+  CHECK(read_text(path, 10) == "one two");
+  CHECK(files() == 1);
+}
+
+TEST_CASE("unfinished files are removed, finished ones stay") {
+  const test::TemporaryDirectory directory;
+  const auto files = [&] { return std::distance(fs::directory_iterator(directory.path()), {}); };
+  OutputFile finished(directory.path("a"));
+  finished.commit();
+  OutputFile first(directory.path("b"));
+  OutputFile second(directory.path("c"));
+  CHECK(files() == 3);
+  remove_unfinished_files();
+  CHECK(files() == 1);
+  CHECK(fs::exists(directory.path("a")));
+}
+
 TEST_CASE("writing through a symbolic link replaces its target and keeps the link") {
   const test::TemporaryDirectory directory;
   write_file(directory.path("target"), "old");
