@@ -2,6 +2,7 @@
 
 #include <sstream>
 #include <stdexcept>
+#include <stop_token>
 #include <string>
 
 namespace tilewave {
@@ -21,6 +22,14 @@ class WorkError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
+
+/// The work was asked to stop, by a std::stop_token that came with it, before it was done.
+class Stopped : public std::runtime_error {
+ public:
+  Stopped();
+};
+/// Throws Stopped if that has been asked for.
+void check_stop(const std::stop_token& stop);
 
 /// An invariant of tilewave itself is broken: always a bug here, never the user's fault.
 class InternalError : public std::logic_error {

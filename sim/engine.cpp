@@ -1,5 +1,7 @@
 #include "sim/engine.h"
 
+#include "base/error.h"
+
 namespace tilewave::sim {
 
 CycleClasses& CycleClasses::operator+=(const CycleClasses& other) {
@@ -43,6 +45,13 @@ RunCounters& RunCounters::operator+=(const RunCounters& other) {
   tiles += other.tiles;
   instructions += other.instructions;
   return *this;
+}
+
+void check_no_registers_needed(const RunOptions& options, const std::string& engine) {
+  if (!options.faults.any() && !options.waveform) return;
+  throw InputError(options.waveform ? "vcd" : "fault",
+                   "engine " + engine + " does not model the array's registers",
+                   "--engine systemc --matrix-unit pe does");
 }
 
 }  // namespace tilewave::sim

@@ -4,12 +4,15 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
 #include "base/units.h"
 #include "sim/chip/chip.h"
+#include "sim/fault.h"
 #include "sim/isa/program.h"
+#include "sim/waveform.h"
 
 namespace tilewave::sim {
 
@@ -95,12 +98,17 @@ struct RunResult {
   /// [images][output elements], images as given; empty for a run without values.
   std::vector<std::int16_t> outputs;
   std::vector<Slice> trace;  ///< only if asked for
+  FaultCounts faults;
 };
 
 struct RunOptions {
   int threads = 1;  ///< for the values; the result does not depend on it
   bool trace = false;
   std::function<void(std::int64_t launches_done)> progress;  ///< may be empty; may throw to stop
+  std::stop_token stop = {};  ///< asked several times a second; then the run throws Stopped
+  // What only systemc with MatrixUnit::pe has.
+  FaultOptions faults = {};  ///< for runs with values
+  std::optional<WaveformOptions> waveform = {};
 };
 
 /// One of the simulators of docs/timing.md. Both give the same RunResult.
@@ -118,6 +126,9 @@ class Engine {
 };
 
 std::unique_ptr<Engine> make_timeline();
+
+/// Throws InputError if the options ask for what only the registers of MatrixUnit::pe can give.
+void check_no_registers_needed(const RunOptions& options, const std::string& engine);
 
 /// How the SystemC engine models the array.
 enum class MatrixUnit : std::uint8_t {

@@ -77,6 +77,20 @@ Json layer_json(const Chip& chip, const Layer& layer, const RunCounters& counter
   return json;
 }
 
+Json faults_json(const FaultEffect& effect, const FaultCounts& counts, std::int64_t images) {
+  Json stuck = Json::array();
+  for (const StuckBit& fault : effect.faults.stuck) stuck.push_back(fault_text(fault));
+  return {{"stuck", stuck},
+          {"rate", effect.faults.rate},
+          {"seed", effect.faults.seed},
+          {"bits_forced", counts.forced},
+          {"bits_flipped", counts.flips},
+          {"outputs", effect.outputs},
+          {"outputs_changed", effect.outputs_changed},
+          {"images", images},
+          {"classes_changed", effect.classes_changed}};
+}
+
 Json host_json(const HostFigures& host) {
   return {{"wall_seconds", host.wall_seconds()},
           {"load_seconds", host.load_seconds},
@@ -142,6 +156,9 @@ std::string to_json(const Report& report) {
   json["latency_seconds"] = report.latency_seconds();
   put_figures(json, report.chip, report.result.total);
   json["unified_buffer_peak_bytes"] = report.unified_buffer_peak;
+  json["faults"] = report.fault_effect
+                       ? faults_json(*report.fault_effect, report.result.faults, report.images)
+                       : Json(nullptr);
   json["layers"] = Json::array();
   for (std::size_t i = 0; i < report.layers.size(); ++i) {
     json["layers"].push_back(layer_json(report.chip, report.layers[i], report.result.layers[i]));

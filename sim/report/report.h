@@ -26,6 +26,14 @@ struct HostFigures {
   }
 };
 
+/// What the faults of a run changed, compared with the same run without them.
+struct FaultEffect {
+  FaultOptions faults;
+  std::int64_t outputs = 0;  ///< numbers: images times classes
+  std::int64_t outputs_changed = 0;
+  std::int64_t classes_changed = 0;  ///< of as many as there are images
+};
+
 /// Everything that is known about one simulated run.
 struct Report {
   std::string model;
@@ -43,6 +51,7 @@ struct Report {
   std::optional<double> accuracy_fp32;   ///< nothing without a reference run
   std::optional<double> agreement_fp32;  ///< share of images with the same class as in fp32
   RunResult result;
+  std::optional<FaultEffect> fault_effect;  ///< nothing if nothing was broken
   HostFigures host;
 
   double seconds() const { return chip.seconds(result.cycles); }

@@ -250,6 +250,26 @@ std::string energy_lines(const Report& r, const Style& style) {
   return text + "\n";
 }
 
+std::string fault_lines(const Report& r, const Style& style) {
+  if (!r.fault_effect) return "";
+  const FaultEffect& effect = *r.fault_effect;
+  const FaultOptions& faults = effect.faults;
+  std::vector<std::string> parts;
+  if (!faults.stuck.empty()) {
+    parts.push_back(fmt::format("{} stuck bit{}, {} times another value than written",
+                                faults.stuck.size(), faults.stuck.size() == 1 ? "" : "s",
+                                grouped(r.result.faults.forced)));
+  }
+  if (faults.rate > 0) {
+    parts.push_back(fmt::format("{} flips (rate {}, seed {})", grouped(r.result.faults.flips),
+                                number_text(faults.rate), faults.seed));
+  }
+  return label(style, "faults") + join(parts, "; ") + "\n" + label(style, "") +
+         fmt::format("changed {} of {} outputs, {} of {} classes\n",
+                     grouped(effect.outputs_changed), grouped(effect.outputs),
+                     grouped(effect.classes_changed), grouped(r.images));
+}
+
 std::string host_line(const Report& r, const Style& style) {
   const HostFigures& h = r.host;
   std::string text = fmt::format(" simulated in {:.2f} s", h.simulate_seconds);
@@ -265,8 +285,8 @@ std::string host_line(const Report& r, const Style& style) {
 std::string to_text(const Report& report, const Style& style) {
   return what_ran(report, style) + accuracy_line(report, style) + speed_lines(report, style) +
          "\n" + class_lines(report, style) + "\n" + layer_lines(report, style) + "\n" +
-         split_lines(report, style) + byte_lines(report, style) + energy_lines(report, style) +
-         host_line(report, style);
+         fault_lines(report, style) + split_lines(report, style) + byte_lines(report, style) +
+         energy_lines(report, style) + host_line(report, style);
 }
 
 }  // namespace tilewave::sim

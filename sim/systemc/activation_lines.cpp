@@ -35,4 +35,13 @@ void ActivationLines::clock(const std::int16_t* left) {
   }
 }
 
+std::int16_t& ActivationLines::to_change(std::int64_t row, std::int64_t column) {
+  Streak& streak = streaks_[static_cast<std::size_t>(row)];
+  const std::int64_t came = clock_ - column;
+  const bool is_idle = clock_ - streak.last >= cols_;
+  streak.first = is_idle ? came : std::min(streak.first, came);
+  streak.last = is_idle ? came : std::max(streak.last, came);
+  return values_[static_cast<std::size_t>(row * stride_ + origin_ + column)];
+}
+
 }  // namespace tilewave::sim::systemc

@@ -15,6 +15,9 @@ class ActivationLines {
   /// One clock; `left` [rows] comes in.
   void clock(const std::int16_t* left);
 
+  /// A register for which somebody has another value than what has come to it.
+  std::int16_t& to_change(std::int64_t row, std::int64_t column);
+
   const std::int16_t* row(std::int64_t row) const {
     return values_.data() + row * stride_ + origin_;
   }

@@ -20,6 +20,10 @@ class ActivationUnit final : public Block {
   ActivationUnit(const sc_core::sc_module_name& name, Shared& shared, UnitQueue& queue,
                  Scoreboard& scoreboard, UnifiedBuffer& buffer, Accumulators& accumulators);
 
+  bool is_reading() const { return is_reading_; }
+  /// Instructions that have started and are not done.
+  std::int64_t in_pipeline() const { return static_cast<std::int64_t>(pipeline_.size()); }
+
  private:
   struct InPipeline {
     Work work;

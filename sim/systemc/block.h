@@ -5,6 +5,7 @@
 
 #include "sim/chip/chip.h"
 #include "sim/isa/program.h"
+#include "sim/systemc/array_faults.h"
 #include "sim/systemc/recorder.h"
 
 // What the blocks of the accelerator have in common.
@@ -39,7 +40,8 @@ struct Shared {
   const Program& program;
   bool with_values;  ///< false: data stays where it is, only its way is timed
   Recorder& recorder;
-  std::exception_ptr error;  ///< what ended the simulation early
+  std::exception_ptr error = nullptr;  ///< what ended the simulation early
+  ArrayFaults* faults = nullptr;       ///< of the matrix unit; null if nothing is broken
 };
 
 /// A block with one process, step(), which its timer and the events of its neighbours wake.

@@ -46,7 +46,10 @@ void ClockedMatrixUnit::arm() {
 }
 
 void ClockedMatrixUnit::clock_array_once() {
-  guarded([this] { clock_array(); });
+  guarded([this] {
+    if (shared_.faults != nullptr) shared_.faults->begin_clock(current_cycle());
+    clock_array();
+  });
 }
 
 }  // namespace tilewave::sim::systemc

@@ -15,6 +15,8 @@ class ClockedMatrixUnit : public MatrixUnitBase {
                     const MatrixUnitPorts& ports);
   SC_HAS_PROCESS(ClockedMatrixUnit);
 
+  std::int64_t entering_row() const override { return pass_enters() ? row_ : -1; }
+
  protected:
   /// The next row of `multiply()` is at the edge from this cycle on.
   virtual void take_row() = 0;

@@ -2,8 +2,11 @@
 
 #include <spdlog/spdlog.h>
 
+#include <chrono>
 #include <mutex>
 #include <systemc>
+
+#include "base/error.h"
 
 // The library's own main() calls it; ours never does, but the library wants the symbol.
 extern "C" __attribute__((visibility("default"))) int sc_main(int, char**);
@@ -14,9 +17,14 @@ extern "C" int sc_main(int, char**) {
 namespace tilewave::sim::systemc {
 namespace {
 
-std::mutex& process_lock() {
-  static std::mutex mutex;
-  return mutex;
+/// How often one that waits for its turn asks whether it should go on waiting.
+constexpr std::chrono::milliseconds kTurn{50};
+
+std::unique_lock<std::timed_mutex> lock_process(const std::stop_token& stop) {
+  static std::timed_mutex mutex;
+  std::unique_lock lock(mutex, std::defer_lock);
+  while (!lock.try_lock_for(kTurn)) check_stop(stop);
+  return lock;
 }
 
 void make_current(sc_core::sc_simcontext* context) {
@@ -52,7 +60,7 @@ void send_reports_to_log() {
 }  // namespace
 
 struct Context::Kernel {
-  Kernel() : lock(process_lock()), first(first_context()) {
+  explicit Kernel(const std::stop_token& stop) : lock(lock_process(stop)), first(first_context()) {
     send_reports_to_log();
     context = std::make_unique<sc_core::sc_simcontext>();
     make_current(context.get());
@@ -64,12 +72,12 @@ struct Context::Kernel {
   Kernel(const Kernel&) = delete;
   Kernel& operator=(const Kernel&) = delete;
 
-  std::unique_lock<std::mutex> lock;
+  std::unique_lock<std::timed_mutex> lock;
   sc_core::sc_simcontext* first;
   std::unique_ptr<sc_core::sc_simcontext> context;
 };
 
-Context::Context() : kernel_(std::make_unique<Kernel>()) {}
+Context::Context(const std::stop_token& stop) : kernel_(std::make_unique<Kernel>(stop)) {}
 Context::~Context() = default;
 
 }  // namespace tilewave::sim::systemc

@@ -46,6 +46,7 @@ class DmaEngine final : public Block {
   enum class Direction { in, out };
   DmaEngine(const sc_core::sc_module_name& name, Shared& shared, Direction direction,
             UnitQueue& queue, Scoreboard& scoreboard, const HostMemory& host);
+  bool is_busy() const { return is_busy_; }
 
   MemoryPort host_port, buffer_port;
 
@@ -71,6 +72,8 @@ class HostInterface final : public sc_core::sc_module {
  public:
   HostInterface(const sc_core::sc_module_name& name, Shared& shared, UnitQueues& queues,
                 Scoreboard& scoreboard, UnifiedBuffer& buffer, HostMemory& host);
+  bool is_busy_in() const { return in_.is_busy(); }
+  bool is_busy_out() const { return out_.is_busy(); }
 
  private:
   DmaEngine in_, out_;

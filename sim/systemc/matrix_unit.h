@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "sim/systemc/accumulators.h"
+#include "sim/systemc/array_registers.h"
 #include "sim/systemc/block.h"
 #include "sim/systemc/scoreboard.h"
 #include "sim/systemc/systolic_data_setup.h"
@@ -37,6 +38,13 @@ class MatrixUnitBase : public Block {
   std::int64_t multiplies_started() const { return multiplies_started_; }
   /// Tiles that multiplies have taken into use since the start.
   std::int64_t tiles_used() const { return tiles_used_; }
+
+  bool is_shifting_in() const { return shifting_.has_value(); }
+  /// Which row of entering() enters in this cycle; -1 if none does or only the multiply as a whole
+  /// is modelled.
+  virtual std::int64_t entering_row() const { return -1; }
+  /// Null where the array is not modelled register by register.
+  virtual const ArrayRegisters* registers() const { return nullptr; }
 
   // What the next multiply may wait for within the unit.
 

@@ -4,13 +4,14 @@
 
 namespace tilewave::sim::systemc {
 
-OsArray::OsArray(const Chip& chip)
+OsArray::OsArray(const Chip& chip, ArrayFaults* faults)
     : rows_(chip.array.rows),
       cols_(chip.array.cols),
       double_buffered_(chip.array.double_buffered_weights),
       activation_bytes_(chip.activation_bytes()),
       weight_bytes_(chip.weight_bytes()),
       adders_{chip.precision.accumulator_bits, chip.precision.overflow == Overflow::saturate},
+      faults_(faults),
       activation_(rows_, cols_),
       depth_(rows_ + cols_ - 1),
       entries_(static_cast<std::size_t>(depth_)),
@@ -32,8 +33,25 @@ void OsArray::clock(const Entry& entry, const std::int16_t* activations,
   move_sums_down();
   enter(entry, activations, weights);
   start_sums();
+  move_operands();
+  if (faults_ != nullptr) break_operands();
   multiply_and_add();
+  if (faults_ != nullptr) break_plane(Register::psum, psum_, 0);
   keep_sums();
+  if (faults_ != nullptr) break_plane(Register::drain, drain_, 0);
+}
+
+std::int32_t OsArray::read(Register reg, std::int64_t row, std::int64_t column) const {
+  switch (reg) {
+    case Register::activation:
+      return activation_.row(row)[column];
+    case Register::weight:
+      return weight_[place(row, column, weight_top_)];
+    case Register::drain:
+      return drain_[place(row, column, 0)];
+    default:
+      return psum_[place(row, column, 0)];
+  }
 }
 
 /// The bottom PE's sum leaves. The PE in row r lets r sums of the rows above it through.
@@ -116,10 +134,29 @@ void OsArray::keep_sums() {
   }
 }
 
-void OsArray::multiply_and_add() {
+void OsArray::move_operands() {
   activation_.clock(left_.leave());
   weight_top_ = (weight_top_ > 0 ? weight_top_ : rows_) - 1;
   std::copy_n(top_.leave(), cols_, weight_.begin() + weight_top_ * cols_);
+}
+
+template <typename Plane>
+void OsArray::break_plane(Register reg, Plane& plane, std::int64_t top) {
+  faults_->strike(
+      reg, [&](std::int64_t row, std::int64_t column) -> auto& {
+        return plane[place(row, column, top)];
+      });
+}
+
+void OsArray::break_operands() {
+  faults_->strike(Register::activation,
+                  [this](std::int64_t row, std::int64_t column) -> std::int16_t& {
+                    return activation_.to_change(row, column);
+                  });
+  break_plane(Register::weight, weight_, weight_top_);
+}
+
+void OsArray::multiply_and_add() {
   const PeRegisters registers{rows_, cols_, activation_, weight_.data(), psum_.data(), weight_top_};
   if (product_.empty()) {
     clock_array(registers, 0, adders_);

@@ -7,6 +7,8 @@
 
 #include "sim/chip/chip.h"
 #include "sim/isa/decoder.h"
+#include "sim/systemc/array_faults.h"
+#include "sim/systemc/array_registers.h"
 #include "sim/systemc/os_kernel.h"
 #include "sim/systemc/skew_lines.h"
 
@@ -20,7 +22,7 @@ namespace tilewave::sim::systemc {
 /// later. When a column's bottom PE has added its last product, the column's sums move down one PE
 /// per cycle and out: in a second register of each PE with double buffering, else in the one that
 /// the sums are formed in.
-class OsArray {
+class OsArray final : public ArrayRegisters {
  public:
   /// What enters in one cycle: a pass of a step (one row of the tile), or nothing.
   struct Entry {
@@ -31,7 +33,8 @@ class OsArray {
     bool is_last_step = false;
   };
 
-  explicit OsArray(const Chip& chip);
+  /// `faults`: may be null; else whose begin_clock() comes before each clock().
+  explicit OsArray(const Chip& chip, ArrayFaults* faults = nullptr);
 
   /// One cycle. The entry's activations, one per pixel of its multiply, and weights, one per
   /// column of its tile; as wide as they are.
@@ -40,6 +43,7 @@ class OsArray {
   /// fn(multiply, row, column, sum) for the sums that left the array in the cycle that clock() did.
   template <typename Fn>
   void for_each_leaving(Fn fn) const;
+  std::int32_t read(Register reg, std::int64_t row, std::int64_t column) const override;
   /// Nothing moves in the array.
   bool is_quiet() const { return multiplies_inside_ == 0; }
 
@@ -66,7 +70,16 @@ class OsArray {
   void enter(const Entry& entry, const std::int16_t* activations, const std::int16_t* weights);
   void move_sums_down();
   void start_sums();
+  void move_operands();
+  void break_operands();
   void multiply_and_add();
+  template <typename Plane>
+  void break_plane(Register reg, Plane& plane, std::int64_t top);
+  /// Where a plane whose first row of PEs is at `top` has the PE's register.
+  std::size_t place(std::int64_t row, std::int64_t column, std::int64_t top) const {
+    const std::int64_t at = top + row;
+    return static_cast<std::size_t>((at < rows_ ? at : at - rows_) * cols_ + column);
+  }
   void keep_sums();
   template <typename Fn>
   void for_each_pe(const std::deque<std::int64_t>& wavefronts, Fn fn) const;
@@ -76,6 +89,7 @@ class OsArray {
   bool double_buffered_;
   int activation_bytes_, weight_bytes_;
   Adders adders_;
+  ArrayFaults* faults_;
 
   ActivationLines activation_;
   std::vector<std::int16_t> weight_;

@@ -5,7 +5,7 @@ namespace tilewave::sim::systemc {
 OsMatrixUnit::OsMatrixUnit(const sc_core::sc_module_name& name, Shared& shared,
                            const MatrixUnitPorts& ports)
     : ClockedMatrixUnit(name, shared, ports),
-      array_(shared.chip),
+      array_(shared.chip, shared.faults),
       activations_(static_cast<std::size_t>(shared.chip.array.rows)) {}
 
 void OsMatrixUnit::begin_rows(const Work& work) {

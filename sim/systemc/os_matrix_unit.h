@@ -13,6 +13,8 @@ class OsMatrixUnit final : public ClockedMatrixUnit {
  public:
   OsMatrixUnit(const sc_core::sc_module_name& name, Shared& shared, const MatrixUnitPorts& ports);
 
+  const ArrayRegisters* registers() const override { return &array_; }
+
  private:
   void begin_shift_in(const Work& /*work*/) override {}  // nothing ever is
   void begin_rows(const Work& multiply) override;

@@ -5,15 +5,17 @@
 
 namespace tilewave::sim::systemc {
 
-PeArray::PeArray(const Chip& chip, const Program& program)
+PeArray::PeArray(const Chip& chip, const Program& program, ArrayFaults* faults)
     : program_(program),
       rows_(chip.array.rows),
       cols_(chip.array.cols),
       rows_per_cycle_(chip.array.weight_rows_per_cycle),
       double_buffered_(chip.array.double_buffered_weights),
+      holds_inputs_(chip.array.dataflow == Dataflow::input_stationary),
       moving_bytes_(chip.activation_bytes()),
       staying_bytes_(chip.weight_bytes()),
       adders_{chip.precision.accumulator_bits, chip.precision.overflow == Overflow::saturate},
+      faults_(faults),
       activation_(rows_, cols_),
       zeros_(static_cast<std::size_t>(cols_)),
       depth_(rows_ + cols_),
@@ -24,7 +26,7 @@ PeArray::PeArray(const Chip& chip, const Program& program)
   weight_.resize(size);
   if (double_buffered_) shadow_.resize(size);
   psum_.resize(size);
-  if (chip.array.dataflow == Dataflow::input_stationary) std::swap(moving_bytes_, staying_bytes_);
+  if (holds_inputs_) std::swap(moving_bytes_, staying_bytes_);
   if (chip.passes() == 1) return;
   product_.resize(size);
   pass_control_.resize(static_cast<std::size_t>(5 * depth_));
@@ -43,7 +45,10 @@ void PeArray::clock(const Entry& entry, const std::int16_t* row, Values top) {
   enter(entry, row);
   swap_planes();
   shift_in_weights(top);
+  activation_.clock(left_.leave());
+  if (faults_ != nullptr) break_inputs();
   multiply_and_add();
+  if (faults_ != nullptr) break_sums();
   if (leaving(cols_ - 1).multiply != nullptr && leaving(cols_ - 1).is_last_pass) --rows_inside_;
 }
 
@@ -116,8 +121,31 @@ void PeArray::shift_lanes(const ShiftIn& shift, std::int64_t age) {
   }
 }
 
+void PeArray::break_inputs() {
+  faults_->strike(in_weight(), [this](std::int64_t row, std::int64_t column) -> std::int16_t& {
+    return weight_[pe(row, column)];
+  });
+  faults_->strike(Register::shadow, [this](std::int64_t row, std::int64_t column) -> std::int16_t& {
+    return shadow_[pe(row, column)];
+  });
+  faults_->strike(in_activation(), [this](std::int64_t row, std::int64_t column) -> std::int16_t& {
+    return activation_.to_change(row, column);
+  });
+}
+
+void PeArray::break_sums() {
+  faults_->strike(Register::psum, [this](std::int64_t row, std::int64_t column) -> std::int32_t& {
+    return psum_[psum_place(row, column)];
+  });
+}
+
+std::int32_t PeArray::read(Register reg, std::int64_t row, std::int64_t column) const {
+  if (reg == in_activation()) return activation_.row(row)[column];
+  if (reg == in_weight()) return weight_[pe(row, column)];
+  return reg == Register::shadow ? shadow_[pe(row, column)] : psum_[psum_place(row, column)];
+}
+
 void PeArray::multiply_and_add() {
-  activation_.clock(left_.leave());
   const PeRegisters registers{rows_, cols_, activation_, weight_.data(), psum_.data()};
   if (product_.empty()) {
     psum_top_ = (psum_top_ > 0 ? psum_top_ : rows_) - 1;

@@ -6,6 +6,8 @@
 
 #include "sim/chip/chip.h"
 #include "sim/isa/decoder.h"
+#include "sim/systemc/array_faults.h"
+#include "sim/systemc/array_registers.h"
 #include "sim/systemc/pe_kernel.h"
 #include "sim/systemc/skew_lines.h"
 
@@ -18,9 +20,9 @@ namespace tilewave::sim::systemc {
 /// cycles later, and the control that belongs to it travels along: a pass of a row of activations,
 /// the swap of the weight planes, the weights of the next tile.
 ///
-/// Registers have their weight-stationary names. Input-stationary exchanges the operands: what is
+/// The members have their weight-stationary names. Input-stationary exchanges the operands: what is
 /// shifted in and stays are activations, what moves right are weights.
-class PeArray {
+class PeArray final : public ArrayRegisters {
  public:
   /// What enters in one cycle: a pass of a row, or nothing.
   struct Entry {
@@ -37,7 +39,8 @@ class PeArray {
     std::int64_t count = 0;
   };
 
-  PeArray(const Chip& chip, const Program& program);
+  /// `faults`: may be null; else whose begin_clock() comes before each clock().
+  PeArray(const Chip& chip, const Program& program, ArrayFaults* faults = nullptr);
 
   /// From this cycle on the tile's rows enter at the top, into the shadow plane.
   void begin_shift_in(const Tile& tile);
@@ -50,16 +53,7 @@ class PeArray {
   /// The entry whose sum left the column's last PE in the cycle that clock() did.
   const Entry& leaving(std::int64_t column) const { return entered(rows_ - 1 + column); }
   std::int32_t sum(std::int64_t column) const { return psum_[psum_place(rows_ - 1, column)]; }
-  /// Of one processing element, as clock() has left them.
-  struct Registers {
-    std::int16_t activation, weight, shadow;
-    std::int32_t psum;
-  };
-  /// The array must have double-buffered weights.
-  Registers registers(std::int64_t row, std::int64_t column) const {
-    const auto pe = static_cast<std::size_t>(row * cols_ + column);
-    return {activation_.row(row)[column], weight_[pe], shadow_[pe], psum_[psum_place(row, column)]};
-  }
+  std::int32_t read(Register reg, std::int64_t row, std::int64_t column) const override;
   /// Nothing moves in the array.
   bool is_quiet() const { return rows_inside_ == 0 && shifts_.empty(); }
 
@@ -84,15 +78,25 @@ class PeArray {
   void shift_in_weights(Values top);
   void shift_chain(std::int64_t age, const std::int16_t* top);
   void shift_lanes(const ShiftIn& shift, std::int64_t age);
+  void break_inputs();
   void multiply_and_add();
+  void break_sums();
+  std::size_t pe(std::int64_t row, std::int64_t column) const {
+    return static_cast<std::size_t>(row * cols_ + column);
+  }
+  /// What the members that have these names hold.
+  Register in_activation() const { return holds_inputs_ ? Register::weight : Register::activation; }
+  Register in_weight() const { return holds_inputs_ ? Register::activation : Register::weight; }
   std::int16_t* shadow() { return double_buffered_ ? shadow_.data() : weight_.data(); }
 
   const Program& program_;
   std::int64_t rows_, cols_;
   std::int64_t rows_per_cycle_;  ///< of weights
   bool double_buffered_;
+  bool holds_inputs_;                 ///< input-stationary
   int moving_bytes_, staying_bytes_;  ///< of an operand
   Adders adders_;
+  ArrayFaults* faults_;
 
   ActivationLines activation_;
   std::vector<std::int16_t> weight_, shadow_;

@@ -5,7 +5,7 @@ namespace tilewave::sim::systemc {
 PeMatrixUnit::PeMatrixUnit(const sc_core::sc_module_name& name, Shared& shared,
                            const MatrixUnitPorts& ports)
     : ClockedMatrixUnit(name, shared, ports),
-      array_(shared.chip, shared.program),
+      array_(shared.chip, shared.program, shared.faults),
       values_(static_cast<std::size_t>(shared.chip.array.rows)) {
   if (!holds_inputs()) return;
   loaded_.resize(static_cast<std::size_t>(shared.chip.array.rows * shared.chip.array.cols));

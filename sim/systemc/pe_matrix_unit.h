@@ -15,6 +15,8 @@ class PeMatrixUnit final : public ClockedMatrixUnit {
  public:
   PeMatrixUnit(const sc_core::sc_module_name& name, Shared& shared, const MatrixUnitPorts& ports);
 
+  const ArrayRegisters* registers() const override { return &array_; }
+
  private:
   void begin_shift_in(const Work& work) override;
   void begin_rows(const Work& multiply) override;

@@ -24,6 +24,8 @@ class Sequencer final : public Block {
   /// The SYNC at `sequence` has let the next instruction through.
   bool has_passed_sync(std::int64_t sequence) const { return sequence <= passed_sync_; }
   bool has_issued_all() const { return next_ == stream_.size(); }
+  /// Instructions that have issued.
+  std::int64_t issued() const { return next_; }
   /// What is to be issued next; not to be called when all is.
   Work next() const { return stream_.at(next_); }
 

@@ -16,6 +16,9 @@ class WeightFetcher final : public Block {
   WeightFetcher(const sc_core::sc_module_name& name, Shared& shared, UnitQueue& queue,
                 WeightFifo& fifo);
 
+  /// Tiles that have been asked for and have not arrived.
+  std::int64_t on_the_way() const { return static_cast<std::int64_t>(on_the_way_.size()); }
+
  private:
   struct Fetch {
     Work work;

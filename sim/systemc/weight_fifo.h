@@ -32,6 +32,7 @@ class WeightFifo final : public sc_core::sc_module {
     ++free_places_;
     changed.notify(sc_core::SC_ZERO_TIME);
   }
+  std::int64_t tiles() const { return static_cast<std::int64_t>(tiles_.size()); }
   /// Tiles that have arrived since the start.
   std::int64_t arrived() const { return arrived_; }
 

@@ -28,8 +28,12 @@ class Timeline final : public Engine {
  public:
   RunResult time(const Chip& chip, const Program& program, std::int64_t launches,
                  const RunOptions& options) const override {
+    check_no_registers_needed(options, "timeline");
     Timing timing(chip, program, options.trace);
-    for (std::int64_t launch = 0; launch < launches; ++launch) timing.launch();
+    for (std::int64_t launch = 0; launch < launches; ++launch) {
+      check_stop(options.stop);
+      timing.launch();
+    }
     return timing.finish();
   }
 
@@ -70,7 +74,8 @@ class Timeline final : public Engine {
                       static_cast<std::int16_t>(program.input.quantization.zero_point));
           from = last.data();
         }
-        machine->launch(static_cast<int>(launch % 2), from, outputs.data() + launch * output_size);
+        machine->launch(static_cast<int>(launch % 2), from, outputs.data() + launch * output_size,
+                        options.stop);
         if (!options.progress) continue;
         const std::scoped_lock lock(progress_mutex);
         ++done;

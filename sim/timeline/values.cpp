@@ -33,9 +33,13 @@ class Machine final : public ValueMachine {
         host_output_(host_elements(program_.output)),
         host_scratch_(static_cast<std::size_t>(scratch_bytes_used(p_->operations)) / sizeof(T)) {}
 
-  void launch(int parity, const std::int16_t* inputs, std::int16_t* outputs) override {
+  void launch(int parity, const std::int16_t* inputs, std::int16_t* outputs,
+              const std::stop_token& stop) override {
     to_host(inputs);
-    for (const Operation& op : p_->operations[static_cast<std::size_t>(parity)]) execute(op);
+    for (const Operation& op : p_->operations[static_cast<std::size_t>(parity)]) {
+      check_stop(stop);
+      execute(op);
+    }
     from_host(outputs);
   }
 

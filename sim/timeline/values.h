@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <stop_token>
 
 #include "sim/chip/chip.h"
 #include "sim/isa/program.h"
@@ -19,8 +20,9 @@ class ValueMachine {
  public:
   virtual ~ValueMachine() = default;
   /// `inputs`: [batch][height][width][channels] of the input; `outputs`: likewise of the output.
-  /// Throws InputError where the program reads accumulator columns that nothing wrote.
-  virtual void launch(int parity, const std::int16_t* inputs, std::int16_t* outputs) = 0;
+  /// Throws InputError where the program reads accumulator columns that nothing wrote, and Stopped.
+  virtual void launch(int parity, const std::int16_t* inputs, std::int16_t* outputs,
+                      const std::stop_token& stop) = 0;
 };
 
 /// `prepared` and what it was made from must outlive the result.

@@ -90,17 +90,17 @@ class Pair {
     std::ostringstream text;
     for (std::size_t row = 0; row < rows; ++row) {
       for (std::size_t col = 0; col < cols; ++col) {
-        const PeArray::Registers pe =
-            array_.registers(static_cast<std::int64_t>(row), static_cast<std::int64_t>(col));
-        const auto compare = [&](const char* name, std::int32_t expected, std::int32_t actual) {
+        const auto compare = [&](const char* name, std::int32_t expected, Register reg) {
+          const std::int32_t actual =
+              array_.read(reg, static_cast<std::int64_t>(row), static_cast<std::int64_t>(col));
           if (expected == actual) return;
           text << "pe_" << row << "_" << col << "." << name << ": " << expected << " / " << actual
                << "\n";
         };
-        compare("activation", signed8(rtl_.activation[row][col]), pe.activation);
-        compare("weight", signed8(rtl_.weight[row][col]), pe.weight);
-        compare("shadow", signed8(rtl_.shadow[row][col]), pe.shadow);
-        compare("psum", static_cast<std::int32_t>(rtl_.psum[row][col]), pe.psum);
+        compare("activation", signed8(rtl_.activation[row][col]), Register::activation);
+        compare("weight", signed8(rtl_.weight[row][col]), Register::weight);
+        compare("shadow", signed8(rtl_.shadow[row][col]), Register::shadow);
+        compare("psum", static_cast<std::int32_t>(rtl_.psum[row][col]), Register::psum);
       }
     }
     return text.str();
