@@ -1,6 +1,6 @@
 # Thin front of the scripts and of the CMake workflow presets. `make help` lists the targets.
 .DEFAULT_GOAL := help
-.PHONY: help demo test soak bench format lint fuzz clean
+.PHONY: help demo test soak bench format lint fuzz leaks clean
 
 # .venv first: it may hold the CMake that an old distribution lacks.
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
@@ -49,6 +49,12 @@ fuzz: ## run each fuzz target for FUZZ_SECONDS (60)
 	scripts/install_deps.sh --fuzz
 	cmake --workflow --preset fuzz
 	scripts/run_fuzz.sh $(FUZZ_SECONDS)
+
+leaks: ## 1,000 SystemC simulations in one process under the leak sanitizer
+	scripts/install_deps.sh --tests
+	cmake --preset asan
+	cmake --build --preset asan --target test_systemc
+	build/asan/test_systemc "a thousand runs*"
 
 clean: ## remove every build folder and .venv
 	rm -rf build .venv

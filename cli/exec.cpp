@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "cli/command.h"
 #include "cli/options.h"
+#include "cli/probes.h"
 #include "cli/programs.h"
 #include "cli/terminal.h"
 #include "flow/run.h"
@@ -21,6 +22,7 @@ struct Options {
   ChipOptions chip;
   HostOptions host;
   OutputOptions output;
+  ProbeOptions probes;
   flow::ExecuteOptions execute;
   std::optional<std::int64_t> images;
   std::string program;
@@ -43,6 +45,8 @@ std::string classes_line(const sim::Report& report) {
 
 void exec(Options& options) {
   options.output.check();
+  options.probes.check(options.execute.engine, options.output,
+                       {options.chip.chip, options.program, options.input});
   ProgressBar bar(options.host.quiet);
   const sim::Chip chip = options.chip.load();
   const sim::Program program = read_program(options.program);
@@ -53,12 +57,14 @@ void exec(Options& options) {
   options.execute.values = !options.timing_only;
   options.execute.threads = options.host.threads;
   options.execute.progress = bar.callback();
+  options.execute.probes = options.probes.begin();
   const sim::Report report =
       flow::execute(program, chip, images ? &*images : nullptr,
                     options.data.empty() ? options.input : options.data, options.execute);
   bar.finish();
+  options.probes.commit();
   options.output.write(sim::to_json(report), sim::to_csv(report));
-  if (options.host.quiet || options.output.takes_stdout()) return;
+  if (options.host.quiet || options.output.takes_stdout() || options.probes.takes_stdout()) return;
   print(sim::to_text(report, style_of(stdout)) + classes_line(report));
 }
 
@@ -84,6 +90,7 @@ Command add_exec(CLI::App& app) {
   command->add_flag("--timing-only", options->timing_only, "count cycles, compute no values");
   add_engine(*command, options->execute.engine);
   options->output.add_to(*command);
+  options->probes.add_to(*command);
   options->host.add_to(*command);
   return {command, [options] { exec(*options); }};
 }

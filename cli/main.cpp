@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "cli/command.h"
+#include "cli/interrupt.h"
 #include "cli/terminal.h"
 #include "cli/usage.h"
 #include "sim/report/report.h"
@@ -87,5 +88,6 @@ int main(int argc, char** argv) {
   spdlog::set_default_logger(spdlog::stderr_logger_mt("tilewave"));
   spdlog::set_pattern("%l: %v");
   spdlog::set_level(spdlog::level::warn);
+  tilewave::cli::handle_interrupts();
   return tilewave::cli::guarded(argc, argv);
 }

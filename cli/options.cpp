@@ -153,6 +153,25 @@ void OutputOptions::check() const {
   check_destination(csv);
 }
 
+void OutputOptions::check_other(const std::string& option, const std::string& path,
+                                const std::vector<std::string>& inputs) const {
+  for (const auto& [name, taken] : {std::pair("--json", json), std::pair("--csv", csv)}) {
+    if (path == "-" && taken == "-") {
+      throw InputError(option, std::string("'-' is taken by ") + name,
+                       "only one output can go to '-'");
+    }
+    if (!taken.empty() && same_file(path, taken)) {
+      throw InputError(option, "'" + excerpt(path) + "' is also " + name + "'s file", "two files");
+    }
+  }
+  for (const std::string& input : inputs) {
+    if (!input.empty() && std::filesystem::exists(input) && same_file(path, input)) {
+      throw InputError(option, "'" + excerpt(path) + "' is an input of this run", "another file");
+    }
+  }
+  check_destination(path);
+}
+
 void OutputOptions::write(const std::string& json_text, const std::string& csv_text) const {
   if (!json.empty()) write_file(json, json_text);
   if (!csv.empty()) write_file(csv, csv_text);

@@ -69,6 +69,10 @@ struct OutputOptions {
   /// Before any work: InputError where both go to standard output, WorkError where a folder to
   /// write into does not exist.
   void check() const;
+  /// The same for a further output, which must not replace one of the `inputs` either; "" and what
+  /// is not there are none.
+  void check_other(const std::string& option, const std::string& path,
+                   const std::vector<std::string>& inputs) const;
   bool takes_stdout() const { return json == "-" || csv == "-"; }
   void write(const std::string& json_text, const std::string& csv_text) const;
 };

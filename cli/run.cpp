@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "cli/command.h"
 #include "cli/options.h"
+#include "cli/probes.h"
 #include "cli/terminal.h"
 
 namespace tilewave::cli {
@@ -15,6 +16,7 @@ struct Options {
   WorkloadOptions workload;
   HostOptions host;
   OutputOptions output;
+  ProbeOptions probes;
   flow::RunOptions run;
   bool no_reference = false;
   bool paper_table = false;
@@ -22,6 +24,8 @@ struct Options {
 
 void run(Options& options) {
   options.output.check();
+  options.probes.check(options.run.engine, options.output,
+                       {options.chip.chip, options.workload.model, options.workload.scheme});
   ProgressBar bar(options.host.quiet);
   const sim::Chip chip = options.chip.load();
   bar.show("load and quantize", 0, 1);
@@ -29,10 +33,12 @@ void run(Options& options) {
   options.run.threads = options.host.threads;
   options.run.reference = !options.no_reference;
   options.run.progress = bar.callback();
+  options.run.probes = options.probes.begin();
   const sim::Report report = flow::run(workload, chip, options.run);
   bar.finish();
+  options.probes.commit();
   options.output.write(sim::to_json(report), sim::to_csv(report));
-  if (options.host.quiet || options.output.takes_stdout()) return;
+  if (options.host.quiet || options.output.takes_stdout() || options.probes.takes_stdout()) return;
   print(options.paper_table ? sim::to_paper_table(report) : sim::to_text(report, style_of(stdout)));
 }
 
@@ -48,6 +54,7 @@ Command add_run(CLI::App& app) {
   add_count(*command, "--batch", options->run.batch, "images per launch");
   add_engine(*command, options->run.engine);
   options->output.add_to(*command);
+  options->probes.add_to(*command);
   command->add_flag("--paper-table", options->paper_table,
                     "print the run in the form of the TPU v1 paper's table 3");
   command->add_flag("--no-reference", options->no_reference,

@@ -5,6 +5,7 @@
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <string_view>
 
@@ -15,7 +16,7 @@ namespace {
 
 constexpr std::size_t kBarWidth = 40;
 constexpr std::chrono::milliseconds kRedraw{50};
-constexpr const char* kClearLine = "\r\x1b[K";
+std::atomic<bool> bar_is_on_screen = false;
 
 bool is_set(const char* variable) {
   const char* value = std::getenv(variable);
@@ -43,9 +44,14 @@ ProgressBar::~ProgressBar() {
   clear();
 }
 
+bool ProgressBar::is_on_screen() noexcept {
+  return bar_is_on_screen;
+}
+
 void ProgressBar::clear() {
   if (drawn_) std::fputs(kClearLine, stderr);
   drawn_ = false;
+  bar_is_on_screen = false;
 }
 
 void ProgressBar::show(const std::string& what, std::int64_t done, std::int64_t of) {
@@ -62,6 +68,7 @@ void ProgressBar::show(const std::string& what, std::int64_t done, std::int64_t 
   const std::string line = fmt::format(
       "{}{:<20} {} {:>4.0f} %", kClearLine, what,
       style_.paint(sim::Colour::cyan, "[" + style_.bar(share, kBarWidth) + "]"), share * 100);
+  bar_is_on_screen = true;
   std::fputs(line.c_str(), stderr);
   drawn_ = true;
 }

@@ -26,6 +26,10 @@ class ProgressBar {
   ProgressBar(const ProgressBar&) = delete;
   ProgressBar& operator=(const ProgressBar&) = delete;
 
+  static constexpr const char* kClearLine = "\r\x1b[K";
+  /// Some bar is. A signal's handler may ask.
+  static bool is_on_screen() noexcept;
+
   void show(const std::string& what, std::int64_t done, std::int64_t of);
   /// Takes the bar off the screen, before other output.
   void finish() { clear(); }

@@ -38,6 +38,15 @@ std::string engine_label(const EngineChoice& choice) {
   return choice.engine + "/" + unit;
 }
 
+EngineChoice with_registers(const EngineChoice& choice, const std::string& option) {
+  EngineChoice result = choice;
+  if (result.engine == "systemc" && result.matrix_unit.empty()) result.matrix_unit = "pe";
+  const std::string label = engine_label(result);
+  if (label == "systemc/pe") return result;
+  throw InputError(option, "engine " + label + " does not model the array's registers",
+                   "--engine systemc --matrix-unit pe does");
+}
+
 std::unique_ptr<sim::Engine> make_engine(const EngineChoice& choice) {
   const std::string label = engine_label(choice);
   if (label == "timeline") return sim::make_timeline();

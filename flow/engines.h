@@ -21,6 +21,10 @@ std::vector<std::string> matrix_unit_names();
 /// "timeline", "systemc/tile", ...: what results carry. Throws InputError on an unknown name and on
 /// a matrix unit for an engine that has one way only.
 std::string engine_label(const EngineChoice& choice);
+/// The choice for a run that needs the array's registers, which only systemc with matrix unit pe
+/// has; that is chosen where the matrix unit is left open. Throws as engine_label does, and
+/// InputError that names `option`, which needs them, for other choices.
+EngineChoice with_registers(const EngineChoice& choice, const std::string& option);
 /// Throws as engine_label does, and where this build has no SystemC.
 std::unique_ptr<sim::Engine> make_engine(const EngineChoice& choice);
 

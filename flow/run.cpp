@@ -31,6 +31,38 @@ sim::RunOptions engine_options(int threads, const Progress& progress, std::int64
   return options;
 }
 
+sim::RunOptions with_probes(sim::RunOptions options, const Probes& probes) {
+  options.faults = probes.faults;
+  options.waveform = probes.waveform;
+  return options;
+}
+
+/// Compares with what the timeline gives, which no fault reaches. Nothing if nothing is broken.
+std::optional<sim::FaultEffect> fault_effect(const sim::FaultOptions& faults, const sim::Chip& chip,
+                                             const sim::Program& program,
+                                             const std::vector<std::int16_t>& inputs,
+                                             const std::vector<std::int16_t>& outputs,
+                                             const sim::RunOptions& options) {
+  if (!faults.any()) return std::nullopt;
+  sim::RunOptions sound_options;
+  sound_options.threads = options.threads;
+  sound_options.stop = options.stop;
+  const std::vector<std::int16_t> sound =
+      sim::make_timeline()->run(chip, program, inputs, sound_options).outputs;
+  sim::FaultEffect effect;
+  effect.faults = faults;
+  effect.outputs = static_cast<std::int64_t>(outputs.size());
+  const auto changed = [](const auto& a, const auto& b) {
+    std::int64_t count = 0;
+    for (std::size_t i = 0; i < a.size(); ++i) count += a[i] != b[i];
+    return count;
+  };
+  effect.outputs_changed = changed(outputs, sound);
+  const std::int64_t classes = program.output.layout.shape.elements();
+  effect.classes_changed = changed(classes_of(outputs, classes), classes_of(sound, classes));
+  return effect;
+}
+
 /// What is known before the program has run.
 sim::Report described(const sim::Chip& chip, const sim::Program& program, std::int64_t images,
                       const EngineChoice& engine, int threads) {
@@ -119,11 +151,14 @@ sim::Report run(const Workload& workload, const sim::Chip& chip, const RunOption
 
   tell(options.progress, "simulating", 0, report.launches);
   watch = {};
-  report.result =
-      engine->run(chip, program,
-                  quantized_pixels(program.input.quantization, workload.data.test.slice(0, images)),
-                  engine_options(options.threads, options.progress, report.launches));
+  const std::vector<std::int16_t> inputs =
+      quantized_pixels(program.input.quantization, workload.data.test.slice(0, images));
+  const sim::RunOptions run_options = with_probes(
+      engine_options(options.threads, options.progress, report.launches), options.probes);
+  report.result = engine->run(chip, program, inputs, run_options);
   report.host.simulate_seconds = watch.seconds();
+  report.fault_effect = fault_effect(options.probes.faults, chip, program, inputs,
+                                     report.result.outputs, run_options);
   sim::check_network_run(chip, program, report.result, report.launches);
 
   score(report, workload, options, program.output.layout.shape.elements());
@@ -143,17 +178,19 @@ sim::Report execute(const sim::Program& program, const sim::Chip& chip,
 
   tell(options.progress, "simulating", 0, report.launches);
   const Stopwatch watch;
-  const sim::RunOptions run_options =
-      engine_options(options.threads, options.progress, report.launches);
+  const sim::RunOptions run_options = with_probes(
+      engine_options(options.threads, options.progress, report.launches), options.probes);
+  std::vector<std::int16_t> inputs;
   if (!options.values) {
     report.result = engine->time(chip, program, report.launches, run_options);
-  } else if (images != nullptr) {
-    report.result = engine->run(
-        chip, program, quantized_pixels(program.input.quantization, images->pixels), run_options);
   } else {
-    report.result = engine->run(chip, program, blank_images(program, count), run_options);
+    inputs = images != nullptr ? quantized_pixels(program.input.quantization, images->pixels)
+                               : blank_images(program, count);
+    report.result = engine->run(chip, program, inputs, run_options);
   }
   report.host.simulate_seconds = watch.seconds();
+  report.fault_effect = fault_effect(options.probes.faults, chip, program, inputs,
+                                     report.result.outputs, run_options);
   sim::check_run(chip, program, report.result, report.launches);
 
   if (images != nullptr && options.values) {

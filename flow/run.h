@@ -16,6 +16,13 @@ namespace tilewave::flow {
 /// Called as the work goes on: what is being done, and how much of it. May throw to stop it.
 using Progress = std::function<void(const std::string& what, std::int64_t done, std::int64_t of)>;
 
+/// What is seen of the array's registers and what is broken in them. See with_registers for the
+/// engine that this needs.
+struct Probes {
+  sim::FaultOptions faults = {};
+  std::optional<sim::WaveformOptions> waveform = {};
+};
+
 struct RunOptions {
   std::optional<std::int64_t> images = {};  ///< the first so many test images; nothing: all
   std::int64_t batch = 256;                 ///< at most as many as there are images are used
@@ -23,6 +30,7 @@ struct RunOptions {
   int threads = 1;         ///< no result depends on it
   bool reference = true;   ///< also run the network in fp32, to compare with
   Progress progress = {};  ///< may be empty
+  Probes probes = {};
 };
 
 /// From a workload and a chip to all that the simulation tells: compiles, simulates with values,
@@ -36,6 +44,7 @@ struct ExecuteOptions {
   EngineChoice engine = {};
   int threads = 1;
   Progress progress = {};  ///< may be empty
+  Probes probes = {};
 };
 
 /// Runs a program from elsewhere, on `images` (its launches then follow from their number) or, if

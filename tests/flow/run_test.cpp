@@ -76,6 +76,16 @@ TEST_CASE("an engine that is not there is refused with those that are") {
   CHECK_THROWS_WITH(run_small({.engine = {"timeline", "pe"}}), Catch::Contains("systemc"));
 }
 
+TEST_CASE("what needs the array's registers gets the matrix unit that has them, or is refused") {
+  CHECK(flow::with_registers({"systemc", ""}, "--vcd").matrix_unit == "pe");
+  CHECK(flow::with_registers({"systemc", "pe"}, "--vcd").matrix_unit == "pe");
+  CHECK_THROWS_WITH(flow::with_registers({"systemc", "tile"}, "--vcd"),
+                    "--vcd: engine systemc/tile does not model the array's registers "
+                    "(--engine systemc --matrix-unit pe does)");
+  CHECK_THROWS_WITH(flow::with_registers({}, "--fault"),
+                    Catch::Contains("--fault: engine timeline"));
+}
+
 TEST_CASE("progress is told until the last launch") {
   std::int64_t last = 0;
   std::int64_t of = 0;
