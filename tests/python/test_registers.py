@@ -15,6 +15,7 @@ PE = ["--engine", "systemc", "--matrix-unit", "pe"]
 SMALL = ["--chip", "tiny_8", "--images", 2, "--batch", 1, "--no-reference"]
 HELLO = ROOT / "tests/sim/isa/programs/hello_4x4.tws"
 # The weights of that program.
+PIXELS = np.arange(0, 256, 16, dtype=np.uint8).reshape(4, 4)  # rows of the multiply
 WEIGHTS = np.array([[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 2, 0], [0, 0, 0, -1]])
 
 
@@ -23,7 +24,7 @@ def hello(tmp_path):
     """The first program of docs/isa.md, four rows for it, and options to run it on 4 x 4 PEs."""
     program, rows = tmp_path / "hello.twp", tmp_path / "rows"
     tilewave("asm", HELLO, "-o", program)
-    pixels = np.arange(16, dtype=np.uint8).reshape(1, 2, 2, 4)
+    pixels = PIXELS.reshape(1, 2, 2, 4)
     rows.write_bytes(bytes([0, 0, 8, 4]) + np.array(pixels.shape, ">u4").tobytes() + bytes(pixels))
     options = ["exec", program, "--input", rows, *PE, "--chip", "tiny_8"]
     options += ["--set", "array.rows=4", "--set", "array.cols=4"]
@@ -80,12 +81,18 @@ def test_the_weights_and_sums_of_a_program_are_in_its_waveform(hello, tmp_path):
     assert pes == {
         f"matrix_unit.pe_{r}_{c}.{name}" for r in range(4) for c in range(4) for name in registers
     }
-    # Input pixel p is the activation p / 255 / 0.5, rounded: 0 for all of these.
     for (row, column), weight in np.ndenumerate(WEIGHTS):
         held = changes[f"matrix_unit.pe_{row}_{column}.weight"]
         assert signed(held[-1][1]) == weight
         assert {len(bits) for _, bits in held} == {8}
-    assert len(changes["matrix_unit.pe_3_0.psum"][0][1]) == 32
+    entering = {signed(bits): time for time, bits in changes["matrix_unit.entering_row"]}
+    sums = np.rint(PIXELS / 255 / 0.5).astype(int) @ WEIGHTS
+    for (row, column), expected in np.ndenumerate(sums):
+        leaves = entering[row] + 3 + column
+        psum = changes[f"matrix_unit.pe_3_{column}.psum"]
+        bits = [bits for time, bits in psum if time <= leaves][-1]
+        assert len(bits) == 32
+        assert signed(bits) == expected
 
 
 def test_a_waveform_changes_nothing_else(tmp_path):

@@ -119,6 +119,15 @@ TEST_CASE("a stuck bit of an activation goes on to the right") {
         expected);
 }
 
+TEST_CASE("a stuck bit wakes an activation that is zero") {
+  // The third activations are 3, 7, -3 and 0; the last becomes 1, on weights 3, 0, 1 and 1.
+  Outputs expected = kSound;
+  expected[12] = 0 + 3;
+  expected[14] = 1 + 1;
+  expected[15] = -2 + 1;
+  CHECK(run_small("matrix_unit.pe_2_0.activation bit 0 stuck-at-1").outputs == expected);
+}
+
 TEST_CASE("a stuck bit of a shadow weight breaks all weights that pass it") {
   // Rows 1 to 3 of column 0 go through row 1 or stay there: 0, 3 and 0 become 1, 3 and 1.
   Outputs expected = kSound;
@@ -209,9 +218,12 @@ TEST_CASE("a stuck weight bit is the same as a program with that weight") {
     RunOptions options;
     options.faults.stuck = {fault};
     std::mt19937 random(seed);
+    const quant::Format& format = program.activation_format;
     std::vector<std::int16_t> inputs;
     for (std::int64_t i = 0; i < program.batch * program.input.layout.shape.elements(); ++i) {
-      inputs.push_back(static_cast<std::int16_t>(random() % 100));
+      const auto span = static_cast<std::uint32_t>(format.qmax() - format.qmin() + 1);
+      inputs.push_back(
+          static_cast<std::int16_t>(format.qmin() + static_cast<std::int32_t>(random() % span)));
     }
     const RunResult broken = make_systemc(MatrixUnit::pe)->run(chip, program, inputs, options);
 
