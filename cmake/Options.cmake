@@ -15,19 +15,20 @@ if(CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
 endif()
 
 # Exact results on every compiler and processor: no fused multiply-add behind our back.
-add_compile_options(-ffp-contract=off)
+add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-ffp-contract=off>)
 # Messages name files as the source tree does, not as the build machine does.
-add_compile_options(-fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=)
+add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=>)
 
 if(TILEWAVE_SANITIZE)
-  add_compile_options(-fsanitize=${TILEWAVE_SANITIZE} -fno-sanitize-recover=all
-                      -fno-omit-frame-pointer -g)
+  add_compile_options(
+    "$<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${TILEWAVE_SANITIZE};-fno-sanitize-recover=all>"
+    "$<$<COMPILE_LANGUAGE:CXX>:-fno-omit-frame-pointer;-g>")
   add_link_options(-fsanitize=${TILEWAVE_SANITIZE})
 endif()
 
 if(TILEWAVE_COVERAGE)
   # Threads share the counters.
-  add_compile_options(--coverage -fprofile-update=atomic)
+  add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:--coverage;-fprofile-update=atomic>")
   add_link_options(--coverage)
 endif()
 

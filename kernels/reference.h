@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -33,6 +34,8 @@ class Reference {
   virtual std::string name() const = 0;
   /// pixels: [images][height][width][channels], real value p / 255.
   virtual Outputs run(std::span<const std::uint8_t> pixels) = 0;
+  /// Of the last run, the time without copies to and from a device; nothing where there is none.
+  virtual std::optional<double> device_seconds() const { return std::nullopt; }
 };
 
 /// The fp32 network on the CPU. The graph must outlive the result.

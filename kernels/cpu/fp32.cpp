@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "base/error.h"
 #include "kernels/cpu/batches.h"
@@ -51,7 +52,7 @@ struct Fp32Step {
 
   void clamp() const {
     const auto [low, high] = network.clamp_[index];
-    if (low == -kInfinity && high == kInfinity) return;
+    if (network.clamp_[index] == FusedClamp{}) return;
     float* values = out();
     for (std::int64_t i = 0; i < count(); ++i) {
       values[i] = std::min(std::max(values[i], low), high);
@@ -170,11 +171,15 @@ Fp32Network::Fp32Network(const models::Graph& graph, const VectorKernels& vector
     : graph_(graph),
       vector_(vector),
       count_(graph.nodes().size()),
-      clamp_(count_, {-kInfinity, kInfinity}),
+      clamp_(count_),
       in_place_(count_, 0),
       depthwise_(count_) {
   if (std::holds_alternative<models::Softmax>(graph.output().operation)) --count_;
-  if (fusion == Fusion::activations) fuse_activations();
+  if (fusion == Fusion::activations) {
+    auto fused = fuse_activations(graph);
+    clamp_ = std::move(fused.clamp);
+    in_place_ = std::move(fused.into_its_input);
+  }
   std::vector<TensorUse> uses;
   for (std::size_t index = 0; index < count_; ++index) {
     const models::Node& made = node(index);
@@ -190,26 +195,6 @@ Fp32Network::Fp32Network(const models::Graph& graph, const VectorKernels& vector
   }
   plan_ = plan_tensors(uses);
   group_ = images_per_group(plan_, sizeof(float));
-}
-
-void Fp32Network::fuse_activations() {
-  for (std::size_t index = 1; index < count_; ++index) {
-    const models::Node& activation = node(index);
-    Clamp clamp{0.0F, kInfinity};
-    if (const auto* clip = std::get_if<models::Clip>(&activation.operation)) {
-      clamp = {clip->low, clip->high};
-    } else if (!std::holds_alternative<models::Relu>(activation.operation)) {
-      continue;
-    }
-    const models::NodeId input = activation.inputs[0];
-    const models::Operation& operation = graph_.node(input).operation;
-    const bool fits = std::holds_alternative<models::Conv>(operation) ||
-                      std::holds_alternative<models::Dense>(operation) ||
-                      std::holds_alternative<models::Add>(operation);
-    if (!fits || graph_.consumers(input).size() != 1) continue;
-    clamp_[static_cast<std::size_t>(input)] = clamp;
-    in_place_[index] = 1;
-  }
 }
 
 Fp32Network::Workspace Fp32Network::make_workspace() const {

@@ -6,6 +6,7 @@
 
 #include "kernels/cpu/tensor_plan.h"
 #include "kernels/cpu/vector_kernels.h"
+#include "kernels/fusion.h"
 #include "models/graph.h"
 
 namespace tilewave::kernels {
@@ -42,18 +43,12 @@ class Fp32Network {
 
  private:
   friend struct Fp32Step;
-  /// What is done to a Conv's, Dense's or Add's values before they are stored.
-  struct Clamp {
-    float low, high;
-  };
-
-  void fuse_activations();
   const models::Node& node(std::size_t index) const { return graph_.nodes()[index]; }
 
   const models::Graph& graph_;
   const VectorKernels& vector_;
   std::size_t count_;                          ///< nodes that run
-  std::vector<Clamp> clamp_;                   ///< [nodes]
+  std::vector<FusedClamp> clamp_;              ///< [nodes]
   std::vector<char> in_place_;                 ///< [nodes]: fused into its input, or a Flatten
   std::vector<std::vector<float>> depthwise_;  ///< [nodes]: weights as [tap][channel]
   TensorPlan plan_;
