@@ -1,12 +1,12 @@
 # Thin front of the scripts and of the CMake workflow presets. `make help` lists the targets.
 .DEFAULT_GOAL := help
-.PHONY: help demo test soak bench format lint fuzz leaks clean
+.PHONY: help demo test soak bench gpu-check format lint fuzz leaks clean
 
 # .venv first: it may hold the CMake that an old distribution lacks.
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 FUZZ_SECONDS ?= 60
 SOAK_PROGRAMS ?= 100000
-CPP_FILES = $(shell git ls-files '*.cpp' '*.h')
+CPP_FILES = $(shell git ls-files '*.cpp' '*.h' '*.cu')
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 10
@@ -36,6 +36,10 @@ bench: ## build and run the benchmarks
 	scripts/install_deps.sh --bench
 	cmake --workflow --preset bench
 	bench/run.sh
+
+gpu-check: ## on a machine with an NVIDIA GPU: build, run every GPU test and the comparison table
+	scripts/install_deps.sh --tests
+	scripts/gpu_check.sh
 
 format: ## rewrite the C++ files as .clang-format says
 	clang-format -i $(CPP_FILES)

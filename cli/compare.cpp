@@ -47,7 +47,7 @@ void compare(Options& options) {
 
 Command add_compare(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
-      "compare", "accuracy and latency of the network on this CPU and on a simulated chip");
+      "compare", "accuracy and latency of the network on this CPU, a GPU and a simulated chip");
   const auto options = std::make_shared<Options>();
   options->chip.add_to(*command);
   options->workload.add_to(*command);
@@ -60,6 +60,8 @@ Command add_compare(CLI::App& app) {
           "batch sizes")
       ->type_name("N,N,...")
       ->default_str("1,256,512,1024");
+  command->add_flag("--roofline", options->compare.roofline,
+                    "also print what each device can do at most, and where the layers fall");
   options->output.add_to(*command);
   options->host.add_to(*command);
   return {command, [options] { compare(*options); }};

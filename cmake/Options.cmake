@@ -13,6 +13,9 @@ find_program(CCACHE ccache)
 if(CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
 endif()
+if(CCACHE AND NOT CMAKE_CUDA_COMPILER_LAUNCHER)
+  set(CMAKE_CUDA_COMPILER_LAUNCHER ${CCACHE})
+endif()
 
 # Exact results on every compiler and processor: no fused multiply-add behind our back.
 add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-ffp-contract=off>)

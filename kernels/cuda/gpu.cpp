@@ -108,6 +108,9 @@ std::unique_ptr<Reference> make_gpu_real(const models::Graph& graph, GpuPrecisio
   validate(options);
   TILEWAVE_CHECK((precision != GpuPrecision::int8), ==, true, "a precision of real numbers");
   require_gpu();
+  if (precision == GpuPrecision::tf32 && gpu_properties().compute_major < 8) {
+    throw InputError("GPU", "this one has no TF32", "compute capability 8.0 or higher");
+  }
   const std::string name = precision == GpuPrecision::fp32   ? "gpu fp32 (cuBLAS)"
                            : precision == GpuPrecision::tf32 ? "gpu tf32 (cuBLAS)"
                                                              : "gpu fp16 (cuBLAS)";

@@ -124,5 +124,9 @@ TEST_CASE("a comparison has a line per path and batch size") {
   CHECK(outcome.code == 0);
   const auto json = nlohmann::json::parse(outcome.out);
   CHECK(json["paths"].size() == 6);
-  CHECK(json["host"]["measured"].size() == 4);
+  // With a GPU there are more.
+  std::size_t on_cpu = 0;
+  for (const auto& path : json["host"]["measured"]) on_cpu += path["device"] == "cpu";
+  CHECK(on_cpu == 4);
+  CHECK(json["host"]["gpu"].is_null() == !json["host"]["missing"].empty());
 }

@@ -2,69 +2,99 @@
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
+#include "kernels/gpu.h"
 #include "tests/flow/small_workload.h"
 
 using namespace tilewave;
 
 namespace {
 
-sim::Comparison compare_small() {
+sim::Comparison compare_small(const std::string& chip = "tiny_8") {
   flow::CompareOptions options;
   options.batches = {4, 1, 4, 100};
   options.seconds_per_measurement = 0;
-  return flow::compare(test::small_workload(), sim::load_chip("tiny_8"), options);
+  return flow::compare(test::small_workload(), sim::load_chip(chip), options);
+}
+
+std::vector<sim::PathFigures> paths_of(const sim::Comparison& comparison, const std::string& device,
+                                       const std::string& precision) {
+  std::vector<sim::PathFigures> paths;
+  for (const sim::PathFigures& path : comparison.paths) {
+    if (path.device == device && path.precision == precision) paths.push_back(path);
+  }
+  return paths;
 }
 
 }  // namespace
 
-TEST_CASE("quantiles are by nearest rank") {
-  std::vector<double> values;
-  for (int i = 200; i >= 1; --i) values.push_back(i);
-  CHECK(flow::quantile(values, 0.5) == 100);
-  CHECK(flow::quantile(values, 0.99) == 198);
-  CHECK(flow::quantile(values, 1) == 200);
-  CHECK(flow::quantile({3}, 0.99) == 3);
-}
-
 TEST_CASE("each batch size once, with the CPU's two paths and the chip") {
   const sim::Comparison comparison = compare_small();
-  std::vector<std::int64_t> batches;
-  for (const auto& path : comparison.paths) batches.push_back(path.batch);
-  CHECK(batches == std::vector<std::int64_t>{1, 1, 1, 4, 4, 4, 10, 10, 10});
-  for (std::size_t i = 0; i < comparison.paths.size(); i += 3) {
-    const auto& fp32 = comparison.paths[i];
-    const auto& int8 = comparison.paths[i + 1];
-    const auto& chip = comparison.paths[i + 2];
-    CHECK(fp32.agreement_fp32 == 1);
-    CHECK(fp32.largest_difference == 0);
-    CHECK(int8.largest_difference > 0);
-    CHECK(int8.repeats >= 10);
-    CHECK(int8.latency_p99_seconds >= int8.latency_median_seconds);
-    CHECK(chip.simulated);
-    CHECK(chip.accuracy == int8.accuracy);
-    CHECK(chip.largest_difference == int8.largest_difference);
-    CHECK(chip.latency_median_seconds > 0);
+  const auto fp32 = paths_of(comparison, "cpu", "fp32");
+  const auto int8 = paths_of(comparison, "cpu", "int8");
+  const auto chip = paths_of(comparison, "chip", "int8");
+  REQUIRE(fp32.size() == 3);
+  REQUIRE(int8.size() == 3);
+  REQUIRE(chip.size() == 3);
+  for (std::size_t i = 0; i < 3; ++i) {
+    CHECK(fp32[i].batch == std::vector<std::int64_t>{1, 4, 10}[i]);
+    CHECK(fp32[i].agreement_fp32 == 1);
+    CHECK(fp32[i].largest_difference == 0);
+    CHECK(int8[i].largest_difference > 0);
+    CHECK(int8[i].repeats >= 10);
+    CHECK(int8[i].latency.p99_seconds >= int8[i].latency.median_seconds);
+    CHECK(int8[i].compute.median_seconds == int8[i].latency.median_seconds);
+    CHECK(chip[i].simulated);
+    CHECK(chip[i].accuracy == int8[i].accuracy);
+    CHECK(chip[i].largest_difference == int8[i].largest_difference);
+    CHECK(chip[i].compute.median_seconds > 0);
+    CHECK(chip[i].compute.median_seconds < chip[i].latency.median_seconds);
+  }
+}
+
+TEST_CASE("a GPU has its four precisions, or one line that says why not") {
+  const sim::Comparison comparison = compare_small();
+  const std::string refusal = kernels::gpu_refusal();
+  if (!refusal.empty()) {
+    CHECK(comparison.gpu.empty());
+    CHECK(comparison.missing == std::vector<sim::MissingPath>{{"gpu", refusal}});
+    return;
+  }
+  CHECK_FALSE(comparison.gpu.empty());
+  CHECK(comparison.missing.empty());
+  const auto int8 = paths_of(comparison, "gpu", "int8");
+  REQUIRE(int8.size() == 3);
+  for (const auto* precision : {"fp32", "tf32", "fp16"}) {
+    CHECK(paths_of(comparison, "gpu", precision).size() == 3);
+  }
+  for (const sim::PathFigures& path : int8) {
+    CHECK(path.largest_difference == paths_of(comparison, "cpu", "int8")[0].largest_difference);
+    CHECK(path.compute.median_seconds < path.latency.median_seconds);
   }
 }
 
 TEST_CASE("a comparison's file is the same each time, except for what the host measured") {
   auto a = nlohmann::ordered_json::parse(sim::to_json(compare_small()));
   auto b = nlohmann::ordered_json::parse(sim::to_json(compare_small()));
-  CHECK(a["host"]["measured"].size() == 6);
   a.erase("host");
   b.erase("host");
   CHECK(a.dump() == b.dump());
+  CHECK(a["paths"].size() == 9);
   for (const auto& path : a["paths"]) {
     CHECK(path.contains("images_per_second") == path["simulated"].get<bool>());
   }
 }
 
-TEST_CASE("a comparison's screen fits 100 columns") {
-  std::istringstream in(sim::to_text(compare_small(), sim::Style{}));
-  for (std::string line; std::getline(in, line);) {
-    CAPTURE(line);
-    CHECK(line.size() <= sim::Style::kWidth);
-  }
+TEST_CASE("a comparison has the roofs of this machine and of the chip if they are asked for") {
+  flow::CompareOptions options;
+  options.batches = {2};
+  options.seconds_per_measurement = 0;
+  options.roofline = true;
+  const auto comparison = flow::compare(test::small_workload(), sim::load_chip("tiny_8"), options);
+  REQUIRE(comparison.roofs.size() >= 3);
+  CHECK(comparison.roofs.front().device == "cpu");
+  CHECK(comparison.roofs.back().device == "tiny_8");
+  const auto json = nlohmann::json::parse(sim::to_json(comparison));
+  CHECK(json["roofline"].size() == 1);
+  CHECK(json["host"]["roofline"].size() == comparison.roofs.size() - 1);
 }
