@@ -96,7 +96,7 @@ std::string roofs_text(const std::vector<Roof>& roofs, const Style& style) {
          style.paint(Colour::dim,
                      " op: two per multiply-accumulate. Bytes of the CPU and of a GPU: weights, "
                      "inputs and outputs, each\n once. Bytes of the chip: weights, once; "
-                     "activations stay in it. Of many layers, the largest "
+                     "activations stay in it. Of many, the largest "
                      "are shown.\n");
 }
 
