@@ -58,8 +58,9 @@ void exec(Options& options) {
   options.execute.threads = options.host.threads;
   options.execute.progress = bar.callback();
   options.execute.probes = options.probes.begin();
+  const auto view = images ? std::optional<models::ImagesView>(*images) : std::nullopt;
   const sim::Report report =
-      flow::execute(program, chip, images ? &*images : nullptr,
+      flow::execute(program, chip, view ? &*view : nullptr,
                     options.data.empty() ? options.input : options.data, options.execute);
   bar.finish();
   options.probes.commit();

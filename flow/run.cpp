@@ -20,9 +20,11 @@ void tell(const Progress& progress, const std::string& what, std::int64_t done, 
   if (progress) progress(what, done, of);
 }
 
-sim::RunOptions engine_options(int threads, const Progress& progress, std::int64_t launches) {
+sim::RunOptions engine_options(int threads, const Progress& progress, std::int64_t launches,
+                               const std::stop_token& stop) {
   sim::RunOptions options;
   options.threads = threads;
+  options.stop = stop;
   if (progress) {
     options.progress = [progress, launches](std::int64_t done) {
       progress("simulating", done, launches);
@@ -81,14 +83,9 @@ sim::Report described(const sim::Chip& chip, const sim::Program& program, std::i
   return report;
 }
 
-std::span<const std::uint8_t> labels_of(const models::Images& images, std::int64_t count) {
+std::span<const std::uint8_t> labels_of(const models::ImagesView& images, std::int64_t count) {
   if (images.labels.empty()) return {};
-  return std::span(images.labels).first(static_cast<std::size_t>(count));
-}
-
-std::vector<std::int16_t> quantized_pixels(const quant::Quantization& input,
-                                           std::span<const std::uint8_t> pixels) {
-  return quant::quantize_pixels(input, {pixels.begin(), pixels.end()});
+  return images.labels.first(static_cast<std::size_t>(count));
 }
 
 std::int64_t image_count(const sim::Program& program, std::int64_t launches) {
@@ -120,8 +117,8 @@ void score(sim::Report& report, const Workload& workload, const RunOptions& opti
 
   tell(options.progress, "fp32 reference", 0, 1);
   const Stopwatch watch;
-  const auto reference =
-      kernels::make_cpu_fp32(workload.graph, {.threads = options.threads, .batch = report.batch});
+  const auto reference = kernels::make_cpu_fp32(
+      workload.graph, {.threads = options.threads, .batch = report.batch, .stop = options.stop});
   const kernels::Outputs outputs = reference->run(workload.data.test.slice(0, report.images));
   report.host.reference_seconds = watch.seconds();
   const std::vector<std::int64_t> real = classes_of(outputs.real, outputs.classes);
@@ -152,9 +149,10 @@ sim::Report run(const Workload& workload, const sim::Chip& chip, const RunOption
   tell(options.progress, "simulating", 0, report.launches);
   watch = {};
   const std::vector<std::int16_t> inputs =
-      quantized_pixels(program.input.quantization, workload.data.test.slice(0, images));
-  const sim::RunOptions run_options = with_probes(
-      engine_options(options.threads, options.progress, report.launches), options.probes);
+      quant::quantize_pixels(program.input.quantization, workload.data.test.slice(0, images));
+  const sim::RunOptions run_options =
+      with_probes(engine_options(options.threads, options.progress, report.launches, options.stop),
+                  options.probes);
   report.result = engine->run(chip, program, inputs, run_options);
   report.host.simulate_seconds = watch.seconds();
   report.fault_effect = fault_effect(options.probes.faults, chip, program, inputs,
@@ -166,7 +164,7 @@ sim::Report run(const Workload& workload, const sim::Chip& chip, const RunOption
 }
 
 sim::Report execute(const sim::Program& program, const sim::Chip& chip,
-                    const models::Images* images, const std::string& data,
+                    const models::ImagesView* images, const std::string& data,
                     const ExecuteOptions& options) {
   const auto engine = make_engine(options.engine);
   const models::Shape& shape = program.input.layout.shape;
@@ -178,13 +176,15 @@ sim::Report execute(const sim::Program& program, const sim::Chip& chip,
 
   tell(options.progress, "simulating", 0, report.launches);
   const Stopwatch watch;
-  const sim::RunOptions run_options = with_probes(
-      engine_options(options.threads, options.progress, report.launches), options.probes);
+  sim::RunOptions run_options =
+      with_probes(engine_options(options.threads, options.progress, report.launches, options.stop),
+                  options.probes);
+  run_options.trace = options.trace;
   std::vector<std::int16_t> inputs;
   if (!options.values) {
     report.result = engine->time(chip, program, report.launches, run_options);
   } else {
-    inputs = images != nullptr ? quantized_pixels(program.input.quantization, images->pixels)
+    inputs = images != nullptr ? quant::quantize_pixels(program.input.quantization, images->pixels)
                                : blank_images(program, count);
     report.result = engine->run(chip, program, inputs, run_options);
   }

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <stop_token>
 #include <string>
 
 #include "flow/engines.h"
@@ -31,11 +32,12 @@ struct RunOptions {
   bool reference = true;   ///< also run the network in fp32, to compare with
   Progress progress = {};  ///< may be empty
   Probes probes = {};
+  std::stop_token stop = {};
 };
 
 /// From a workload and a chip to all that the simulation tells: compiles, simulates with values,
 /// checks what every run must hold, and scores. result.outputs has the images asked for.
-/// Throws InputError where chip, scheme or options do not fit.
+/// Throws InputError where chip, scheme or options do not fit, and Stopped.
 sim::Report run(const Workload& workload, const sim::Chip& chip, const RunOptions& options);
 
 struct ExecuteOptions {
@@ -43,14 +45,16 @@ struct ExecuteOptions {
   bool values = true;         ///< else cycles only
   EngineChoice engine = {};
   int threads = 1;
+  bool trace = false;
   Progress progress = {};  ///< may be empty
   Probes probes = {};
+  std::stop_token stop = {};
 };
 
 /// Runs a program from elsewhere, on `images` (its launches then follow from their number) or, if
 /// that is null, on images of the input's zero_point. `data` names the images.
 sim::Report execute(const sim::Program& program, const sim::Chip& chip,
-                    const models::Images* images, const std::string& data,
+                    const models::ImagesView* images, const std::string& data,
                     const ExecuteOptions& options);
 
 }  // namespace tilewave::flow

@@ -25,22 +25,23 @@ models::Images first_of(models::Images images, std::optional<std::int64_t> wante
 
 }  // namespace
 
-void check_shape(const models::Images& images, const std::string& data, const models::Shape& shape,
-                 const std::string& name) {
+void check_shape(const models::ImagesView& images, const std::string& data,
+                 const models::Shape& shape, const std::string& name) {
   if (images.shape == shape) return;
   throw InputError(data, "its images are " + shape_text(images.shape),
                    name + " takes " + shape_text(shape));
 }
 
 Workload load_workload(const std::string& model, const std::string& data,
-                       const quant::Scheme& scheme, int threads) {
+                       const quant::Scheme& scheme, int threads, const std::stop_token& stop) {
   const Stopwatch watch;
   models::Graph graph = models::load_model(model);
   models::Dataset dataset = models::load_dataset(data);
   const models::Shape& shape = graph.nodes().front().shape;
   check_shape(dataset.test, dataset.name, shape, graph.name());
   check_shape(dataset.calibration, dataset.name + " (calibration)", shape, graph.name());
-  quant::QuantizedGraph quantized = kernels::quantize(graph, dataset.calibration, scheme, threads);
+  quant::QuantizedGraph quantized =
+      kernels::quantize(graph, dataset.calibration, scheme, threads, stop);
   return {std::move(graph), std::move(dataset), std::move(quantized), watch.seconds()};
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <stop_token>
 #include <string>
 
 #include "models/dataset.h"
@@ -22,12 +23,12 @@ struct Workload {
 /// `model`: as models::load_model; `data`: as models::load_dataset. Calibrates on
 /// data.calibration. Throws InputError, also where the images do not fit the network's input.
 Workload load_workload(const std::string& model, const std::string& data,
-                       const quant::Scheme& scheme, int threads);
+                       const quant::Scheme& scheme, int threads, const std::stop_token& stop = {});
 
 /// Throws InputError unless the images have the shape that the network or program called `name`
 /// takes.
-void check_shape(const models::Images& images, const std::string& data, const models::Shape& shape,
-                 const std::string& name);
+void check_shape(const models::ImagesView& images, const std::string& data,
+                 const models::Shape& shape, const std::string& name);
 
 /// How many of `available` images to use: all, or the first `wanted`. InputError, naming `data`,
 /// if there are fewer.

@@ -60,7 +60,8 @@ class Turns {
 using Observers = std::vector<std::unique_ptr<quant::Observer>>;
 
 void observe(const Fp32Network& network, std::span<const std::uint8_t> pixels,
-             std::int64_t image_size, int threads, Observers& observers) {
+             std::int64_t image_size, int threads, const std::stop_token& stop,
+             Observers& observers) {
   const auto group_size = static_cast<std::size_t>(network.group() * image_size);
   const auto groups = static_cast<std::int64_t>((pixels.size() + group_size - 1) / group_size);
   Turns turns(observers.size());
@@ -71,6 +72,7 @@ void observe(const Fp32Network& network, std::span<const std::uint8_t> pixels,
     for (std::int64_t group = next_group++; group < groups && !abandoned; group = next_group++) {
       const std::size_t first = static_cast<std::size_t>(group) * group_size;
       try {
+        check_stop(stop);
         network.forward(pixels.subspan(first, std::min(group_size, pixels.size() - first)),
                         workspace, [&](models::NodeId id, std::span<const float> values) {
                           const auto node = static_cast<std::size_t>(id);
@@ -90,8 +92,9 @@ void observe(const Fp32Network& network, std::span<const std::uint8_t> pixels,
 
 }  // namespace
 
-quant::QuantizedGraph quantize(const models::Graph& graph, const models::Images& calibration,
-                               const quant::Scheme& scheme, int threads) {
+quant::QuantizedGraph quantize(const models::Graph& graph, const models::ImagesView& calibration,
+                               const quant::Scheme& scheme, int threads,
+                               const std::stop_token& stop) {
   quant::validate(scheme);
   validate(ReferenceOptions{.threads = threads});
   const models::Shape& input = graph.nodes().front().shape;
@@ -112,8 +115,8 @@ quant::QuantizedGraph quantize(const models::Graph& graph, const models::Images&
   }
   // The portable kernels, so that every processor of an architecture finds the same ranges.
   const Fp32Network network(graph, portable_vector_kernels(), Fp32Network::Fusion::none);
-  observe(network, calibration.slice(0, scheme.calibration_images), input.elements(), threads,
-          observers);
+  const auto pixels = static_cast<std::size_t>(scheme.calibration_images * input.elements());
+  observe(network, calibration.pixels.first(pixels), input.elements(), threads, stop, observers);
   std::vector<quant::Observer::Range> ranges;
   for (const auto& observer : observers) ranges.push_back(observer->range());
   return quant::quantize_graph(graph, ranges, scheme);

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -22,7 +23,8 @@ struct Outputs {
 
 struct ReferenceOptions {
   int threads = 1;
-  std::int64_t batch = 256;  ///< images per call of the kernels
+  std::int64_t batch = 256;   ///< images per call of the kernels
+  std::stop_token stop = {};  ///< asked several times a second; then `run` throws Stopped
 };
 
 /// One way to run a network natively. Prepared once (weights packed), then run on any number of

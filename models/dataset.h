@@ -21,6 +21,18 @@ struct Images {
   std::span<const std::uint8_t> slice(std::int64_t first, std::int64_t n) const;
 };
 
+/// Images, in somebody else's memory.
+struct ImagesView {
+  ImagesView() = default;
+  ImagesView(const Images& images)  // NOLINT(google-explicit-constructor): they are the same thing
+      : shape(images.shape), count(images.count), pixels(images.pixels), labels(images.labels) {}
+
+  Shape shape;
+  std::int64_t count = 0;
+  std::span<const std::uint8_t> pixels;
+  std::span<const std::uint8_t> labels;
+};
+
 struct Dataset {
   std::string name;
   Images test;

@@ -12,7 +12,7 @@ std::string operation_name(const QOperation& operation) {
 }
 
 std::vector<std::int16_t> quantize_pixels(const Quantization& input,
-                                          const std::vector<std::uint8_t>& pixels) {
+                                          std::span<const std::uint8_t> pixels) {
   std::array<std::int16_t, 256> table;
   for (std::size_t p = 0; p < table.size(); ++p) {
     table[p] = static_cast<std::int16_t>(quantize(static_cast<float>(p) / 255.0F, input));

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <variant>
 #include <vector>
@@ -81,6 +82,6 @@ struct QuantizedGraph {
 
 /// 8-bit pixels (real value p / 255) to the input's integers, by a table of 256 entries.
 std::vector<std::int16_t> quantize_pixels(const Quantization& input,
-                                          const std::vector<std::uint8_t>& pixels);
+                                          std::span<const std::uint8_t> pixels);
 
 }  // namespace tilewave::quant

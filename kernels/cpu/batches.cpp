@@ -55,6 +55,7 @@ void for_each_group(std::int64_t images, std::int64_t group, const ReferenceOpti
     const std::int64_t step = size * options.threads;
     parallel_for(options.threads, options.threads, [&](std::int64_t worker) {
       for (std::int64_t first = batch + worker * size; first < end; first += step) {
+        check_stop(options.stop);
         work(static_cast<std::size_t>(worker), first, std::min(size, end - first));
       }
     });

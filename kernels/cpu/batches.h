@@ -23,7 +23,7 @@ void validate(const ReferenceOptions& options);
 
 /// Splits images [0, images) into batches, and each batch into groups of at most `group` images
 /// over the threads. `work(worker, first, count)`, worker in [0, threads), never runs twice at
-/// once for one worker.
+/// once for one worker. Throws Stopped between groups if options.stop says so.
 using GroupWork = std::function<void(std::size_t worker, std::int64_t first, std::int64_t count)>;
 void for_each_group(std::int64_t images, std::int64_t group, const ReferenceOptions& options,
                     const GroupWork& work);

@@ -102,7 +102,8 @@ TEST_CASE("an executed program gives the run's cycles and outputs") {
   const sim::Chip chip = sim::load_chip("tiny_8");
   const sim::Report report = flow::run(workload, chip, {.batch = 4});
   const sim::Program program = sim::compile(workload.quantized, chip, 4);
-  const sim::Report executed = flow::execute(program, chip, &workload.data.test, "noise", {});
+  const models::ImagesView images = workload.data.test;
+  const sim::Report executed = flow::execute(program, chip, &images, "noise", {});
   CHECK(executed.result.cycles == report.result.cycles);
   CHECK(executed.result.outputs == report.result.outputs);
   CHECK(executed.accuracy == report.accuracy);

@@ -273,7 +273,9 @@ TEST_CASE("an average of more values than a 32-bit sum holds is refused") {
 
 TEST_CASE("pixels are quantized as p / 255") {
   const auto q = choose_quantization({0, 1}, Format{});
-  CHECK(quantize_pixels(q, {0, 1, 128, 255}) == std::vector<std::int16_t>{-128, -127, 0, 127});
+  const std::vector<std::uint8_t> pixels = {0, 1, 128, 255};
+  CHECK(quantize_pixels(q, pixels) == std::vector<std::int16_t>{-128, -127, 0, 127});
   const Quantization coarse{Format{2, false, false}, 1.0F / 3, 0};
-  CHECK(quantize_pixels(coarse, {0, 42, 43, 255}) == std::vector<std::int16_t>{0, 0, 1, 3});
+  const std::vector<std::uint8_t> thirds = {0, 42, 43, 255};
+  CHECK(quantize_pixels(coarse, thirds) == std::vector<std::int16_t>{0, 0, 1, 3});
 }
