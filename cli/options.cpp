@@ -74,15 +74,15 @@ void ChipOptions::add_to(CLI::App& app) {
 }
 
 sim::Chip ChipOptions::load() const {
-  sim::Chip result = sim::load_chip(chip);
+  std::vector<std::pair<std::string, std::string>> values;
   for (const std::string& key : keys) {
     const std::size_t equals = key.find('=');
     if (equals == std::string::npos) {
       throw InputError("--set", "'" + excerpt(key) + "' has no '='", "as array.rows=64");
     }
-    result = sim::with_key(result, key.substr(0, equals), key.substr(equals + 1));
+    values.emplace_back(key.substr(0, equals), key.substr(equals + 1));
   }
-  return result;
+  return sim::with_keys(sim::load_chip(chip), values);
 }
 
 void WorkloadOptions::add_to(CLI::App& app) {

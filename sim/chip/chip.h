@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/units.h"
@@ -138,6 +139,8 @@ Chip load_chip(const std::string& name_or_path);
 Chip parse_chip(const std::string& yaml, const std::string& where);
 /// `key` as in "array.rows", `value` as YAML text. Returns the changed, validated chip.
 Chip with_key(const Chip& chip, const std::string& key, const std::string& value);
+/// The same with several, (key, value), which need to fit together only when all have changed.
+Chip with_keys(const Chip& chip, const std::vector<std::pair<std::string, std::string>>& keys);
 
 /// The resolved form: YAML with every key. parse_chip(to_yaml(chip)) == chip for a valid chip.
 std::string to_yaml(const Chip& chip);

@@ -112,9 +112,12 @@ Chip parse_chip(const std::string& yaml, const std::string& where) {
   return reader.finish(where);
 }
 
-Chip with_key(const Chip& chip, const std::string& key, const std::string& value) {
+namespace {
+
+/// {a: {b: value}} of a.b: value.
+yaml::Node nested(const std::string& key, const std::string& value) {
   yaml::Node node = yaml::parse(value, key);
-  // From the innermost part of the key outwards: a.b: v is {a: {b: v}}.
+  // From the innermost part of the key outwards.
   std::string rest = key;
   for (std::size_t dot = rest.rfind('.');; dot = rest.rfind('.')) {
     const std::string part = dot == std::string::npos ? rest : rest.substr(dot + 1);
@@ -126,10 +129,23 @@ Chip with_key(const Chip& chip, const std::string& key, const std::string& value
     if (dot == std::string::npos) break;
     rest.resize(dot);
   }
+  return node;
+}
+
+}  // namespace
+
+Chip with_key(const Chip& chip, const std::string& key, const std::string& value) {
+  return with_keys(chip, {{key, value}});
+}
+
+Chip with_keys(const Chip& chip, const std::vector<std::pair<std::string, std::string>>& keys) {
   Reader reader(chip);
-  yaml::Map map(node, "");
-  reader.read_fields(map);
-  map.finish();
+  for (const auto& [key, value] : keys) {
+    const yaml::Node node = nested(key, value);
+    yaml::Map map(node, "");
+    reader.read_fields(map);
+    map.finish();
+  }
   return reader.finish("");
 }
 
