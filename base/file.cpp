@@ -1,5 +1,6 @@
 #include "base/file.h"
 
+#include <dlfcn.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -61,6 +62,19 @@ void replace_unfinished(const char* from, const char* to) {
     const char* expected = from;
     if (name.compare_exchange_strong(expected, to)) return;
   }
+}
+
+/// The program that runs this, or the library that it was linked into.
+fs::path own_file() {
+  std::error_code ignored;
+  Dl_info info{};
+  const auto* here = reinterpret_cast<const void*>(&own_file);
+  if (dladdr(here, &info) != 0 && info.dli_fname != nullptr) {
+    const fs::path file = info.dli_fname;
+    // A program's name is what the shell was told, which may be found from elsewhere only.
+    if (file.extension() == ".so") return fs::canonical(file, ignored);
+  }
+  return fs::read_symlink("/proc/self/exe", ignored);
 }
 
 }  // namespace
@@ -145,8 +159,12 @@ std::string shipped_directory(const char* variable, const std::string& source,
   if (const char* chosen = std::getenv(variable); chosen && *chosen) return chosen;
   std::error_code ignored;
   if (fs::is_directory(source, ignored)) return source;
-  const fs::path executable = fs::read_symlink("/proc/self/exe", ignored);
-  return executable.parent_path().parent_path() / "share" / "tilewave" / name;
+  for (fs::path folder = own_file().parent_path(); folder.has_relative_path();
+       folder = folder.parent_path()) {
+    const fs::path shipped = folder / "share" / "tilewave" / name;
+    if (fs::is_directory(shipped, ignored)) return shipped;
+  }
+  return {};
 }
 
 }  // namespace tilewave

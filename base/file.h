@@ -49,8 +49,9 @@ void write_file(const std::string& path, std::string_view content);
 void write_file(const std::string& path, std::span<const std::uint8_t> content);
 
 /// Where files that ship with tilewave lie: the environment's `variable` if it is set, else
-/// `source` of the source tree if that is there, else ../share/tilewave/`name` beside the
-/// executable's folder, where an installation puts them.
+/// `source` of the source tree if that is there, else share/tilewave/`name` in the nearest folder
+/// above this program, or above the library that holds this function, where an installation puts
+/// them; empty if there is none.
 std::string shipped_directory(const char* variable, const std::string& source,
                               const std::string& name);
 
