@@ -22,6 +22,7 @@ test: ## install what is missing, build, run every C++ and Python test
 	scripts/install_deps.sh --tests
 	scripts/setup_python.sh python/requirements-test.txt
 	cmake --workflow --preset $(if $(CI),ci,release)
+	scripts/build_package.sh $(if $(CI),ON,OFF)
 	scripts/check_readme.sh
 	.venv/bin/python -m pytest tests/python
 
@@ -43,9 +44,14 @@ gpu-check: ## on a machine with an NVIDIA GPU: build, run every GPU test and the
 
 format: ## rewrite the C++ files as .clang-format says
 	clang-format -i $(CPP_FILES)
+	scripts/setup_python.sh python/requirements-test.txt
+	.venv/bin/ruff format python tests/python tests/package bench
 
-lint: ## formatting and clang-tidy; changes nothing
+lint: ## formatting, clang-tidy, ruff and mypy; changes nothing
 	scripts/install_deps.sh --lint
+	scripts/setup_python.sh python/requirements-test.txt
+	.venv/bin/ruff check .
+	.venv/bin/mypy
 	clang-format --dry-run -Werror $(CPP_FILES)
 	cmake --workflow --preset tidy
 

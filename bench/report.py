@@ -1,6 +1,6 @@
 """Joins the benchmarks' JSON files into one and prints them as a table.
 
-  report.py RUN_VS_ONNXRUNTIME.json TIMELINE.json SYSTEMC.json OUT.json
+report.py RUN_VS_ONNXRUNTIME.json TIMELINE.json SYSTEMC.json OUT.json
 """
 
 import json

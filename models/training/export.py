@@ -3,9 +3,8 @@
 import numpy as np
 import onnx
 import onnxruntime
-from onnx import TensorProto, helper, numpy_helper
-
 from network import build_reference
+from onnx import TensorProto, helper, numpy_helper
 
 
 def onnx_weights(model):

@@ -23,7 +23,6 @@ import jax.numpy as jnp
 import keras
 import numpy as np
 import onnx
-
 from export import check_onnx, onnx_model, run_onnx
 from network import build_network
 

@@ -1,0 +1,52 @@
+"""tilewave: a simulator of low-precision inference accelerators built around a systolic array.
+
+>>> import tilewave as tw
+>>> data = tw.datasets.mnist()
+>>> graph = tw.load_model("mnist_cnn")
+>>> q = tw.quantize(graph, calibration=data.calibration)
+>>> program = tw.compile(q, tw.Chip.load("tpu_v1"), batch=256)
+>>> result = tw.simulate(program, data.test)
+>>> result.cycles
+10348314
+"""
+
+from tilewave import datasets
+from tilewave._core import InputError, InternalError
+from tilewave._core import version as __version__
+from tilewave.chip import Chip
+from tilewave.datasets import Dataset, Images
+from tilewave.graph import Graph, GraphNode, load_model, model_names
+from tilewave.program import Instruction, Instructions, Program, compile
+from tilewave.quantization import QuantizedGraph, QuantizedNode, Scheme, quantize
+from tilewave.reference import Reference, reference
+from tilewave.result import Result
+from tilewave.simulation import run, simulate
+from tilewave.trace import Trace
+
+__all__ = [
+    "Chip",
+    "Dataset",
+    "Graph",
+    "GraphNode",
+    "Images",
+    "InputError",
+    "Instruction",
+    "Instructions",
+    "InternalError",
+    "Program",
+    "QuantizedGraph",
+    "QuantizedNode",
+    "Reference",
+    "Result",
+    "Scheme",
+    "Trace",
+    "__version__",
+    "compile",
+    "datasets",
+    "load_model",
+    "model_names",
+    "quantize",
+    "reference",
+    "run",
+    "simulate",
+]

@@ -1,0 +1,226 @@
+"""From fp32 to integers."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from tilewave import _core, _html
+from tilewave._files import PathName, check_readable, path_text
+from tilewave.datasets import Images, pixels_of
+from tilewave.graph import Graph
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scheme:
+    """How a network is quantized.
+
+    Attributes
+    ----------
+    weight_bits, activation_bits : int
+        2 to 8, or 16. Weights are symmetric.
+    activation_signed : bool
+        Unsigned activations have at most 8 bits.
+    granularity : {"per_channel", "per_tensor"}
+        Of the weights' scales.
+    observer : {"min_max", "percentile"}
+        How calibration turns the values that a tensor takes into its range.
+    percentile : float
+        Of the percentile observer: above 50, at most 100, in per cent.
+    calibration_images : int
+        How many of the calibration images are used.
+    requantize : {"float", "fixed_point"}
+        Rescaling as ONNX Runtime's QLinear kernels do it, or as TFLite does.
+
+    Raises
+    ------
+    TypeError
+        If a field has another type.
+    InputError
+        If a field's value is not allowed.
+    """
+
+    weight_bits: int = 8
+    activation_bits: int = 8
+    activation_signed: bool = True
+    granularity: Literal["per_channel", "per_tensor"] = "per_channel"
+    observer: Literal["min_max", "percentile"] = "min_max"
+    percentile: float = 99.99
+    calibration_images: int = 1000
+    requantize: Literal["float", "fixed_point"] = "float"
+
+    def __post_init__(self) -> None:
+        for field in dataclasses.fields(self):
+            value = getattr(self, field.name)
+            default = type(field.default)
+            accepted = (int, float) if default is float else (default,)
+            if not isinstance(value, accepted) or (isinstance(value, bool) and default is not bool):
+                raise TypeError(
+                    f"{field.name}: expected {default.__name__}, got {type(value).__name__}"
+                )
+        self._core()
+
+    def _core(self) -> _core.Scheme:
+        return _core.parse_scheme(json.dumps(self.to_dict()), "scheme")
+
+    @classmethod
+    def load(cls, path: PathName) -> Scheme:
+        """Reads a YAML file; every key is optional.
+
+        Raises
+        ------
+        FileNotFoundError
+            If there is no such file.
+        InputError
+            If it has a key or value that is not allowed.
+        """
+        text = path_text(path, "path")
+        check_readable(text)
+        return cls(**json.loads(_core.load_scheme(text).to_json()))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Every field, as in the command's results."""
+        return dataclasses.asdict(self)
+
+
+@dataclass(frozen=True)
+class QuantizedNode:
+    """A node of a quantized network and the tensor that it makes: real = scale * (q - zero_point).
+
+    Attributes
+    ----------
+    name, operation, inputs, shape
+        As `GraphNode`'s.
+    bits : int
+        Width of the tensor's values.
+    signed : bool
+    scale : float
+    zero_point : int
+    weight : ndarray of int16 or None
+        Of a convolution [out, kernel_height, kernel_width, in / groups], of a fully connected
+        layer [out, in] in NHWC order of the input. Read-only, not a copy.
+    bias : ndarray of int32 or None
+        [out], in units of the accumulators.
+    weight_scale : ndarray of float32 or None
+        [out]
+    """
+
+    name: str
+    operation: str
+    inputs: tuple[str, ...]
+    shape: tuple[int, int, int]
+    bits: int
+    signed: bool
+    scale: float
+    zero_point: int
+    weight: npt.NDArray[np.int16] | None = None
+    bias: npt.NDArray[np.int32] | None = None
+    weight_scale: npt.NDArray[np.float32] | None = None
+
+
+class QuantizedGraph:
+    """A network of integers, made by `quantize`. Immutable."""
+
+    __slots__ = ("_graph", "_quantized")
+    _graph: Graph
+    _quantized: _core.QuantizedGraph
+
+    def __init__(self) -> None:
+        raise TypeError("a QuantizedGraph is made by tilewave.quantize")
+
+    @classmethod
+    def _of(cls, graph: Graph, quantized: _core.QuantizedGraph) -> QuantizedGraph:
+        self = cls.__new__(cls)
+        self._graph = graph
+        self._quantized = quantized
+        return self
+
+    @property
+    def name(self) -> str:
+        """The network's name."""
+        return self._quantized.name
+
+    @property
+    def graph(self) -> Graph:
+        """The network in fp32 that it was made from."""
+        return self._graph
+
+    @property
+    def scheme(self) -> Scheme:
+        """How it was quantized."""
+        return Scheme(**json.loads(self._quantized.scheme.to_json()))
+
+    @property
+    def nodes(self) -> tuple[QuantizedNode, ...]:
+        """The nodes in topological order; activations that follow a layer are fused into it."""
+        return tuple(QuantizedNode(**node) for node in self._quantized.nodes())
+
+    def __getitem__(self, name: str) -> QuantizedNode:
+        """The node of this name; KeyError if there is none."""
+        for node in self.nodes:
+            if node.name == name:
+                return node
+        raise KeyError(name)
+
+    def __repr__(self) -> str:
+        scheme = self.scheme
+        return (
+            f"QuantizedGraph({self.name!r}: {len(self.nodes)} nodes, weights {scheme.weight_bits} "
+            f"bits {scheme.granularity}, activations {scheme.activation_bits} bits)"
+        )
+
+    def _repr_html_(self) -> str:
+        rows = []
+        for node in self.nodes:
+            scales = node.weight_scale
+            weights = "" if node.weight is None else " x ".join(map(str, node.weight.shape))
+            span = "" if scales is None else f"{scales.min():.4g} to {scales.max():.4g}"
+            rows.append((node.name, node.operation, node.scale, node.zero_point, weights, span))
+        header = ("node", "operation", "scale", "zero_point", "weight", "weight scales")
+        return _html.table(repr(self), header, rows)
+
+
+def quantize(
+    graph: Graph,
+    calibration: Images | npt.NDArray[np.uint8],
+    scheme: Scheme | None = None,
+    *,
+    threads: int | None = None,
+) -> QuantizedGraph:
+    """Quantizes a network after training, with ranges observed on calibration images.
+
+    Parameters
+    ----------
+    graph : Graph
+        The network in fp32.
+    calibration : Images or ndarray of uint8
+        [n, height, width] or [n, height, width, channels] in C order; a pixel p stands for the
+        real value p / 255. At least ``scheme.calibration_images``.
+    scheme : Scheme, optional
+        By default ``Scheme()``.
+    threads : int, optional
+        1 to 1024, by default as many as the process may run; the result does not depend on it.
+
+    Raises
+    ------
+    TypeError
+        If an argument has another type, or the images another dtype.
+    ValueError
+        If the images have another shape than the network's input or are not in C order.
+    InputError
+        If the network or the scheme cannot be done, or there are too few images.
+    KeyboardInterrupt
+        Within a second of Ctrl-C.
+    """
+    if not isinstance(graph, Graph):
+        raise TypeError(f"graph: expected a Graph, got {type(graph).__name__}")
+    scheme = Scheme() if scheme is None else scheme
+    if not isinstance(scheme, Scheme):
+        raise TypeError(f"scheme: expected a Scheme, got {type(scheme).__name__}")
+    made = _core.quantize(graph._graph, pixels_of(calibration), scheme._core(), threads)
+    return QuantizedGraph._of(graph, made)
