@@ -61,7 +61,11 @@ std::string join(const std::vector<std::string>& parts, const std::string& separ
 
 std::string excerpt(const std::string& text) {
   constexpr std::size_t kMaxShown = 40;
-  std::string shown = text.substr(0, kMaxShown);
+  std::size_t end = std::min(kMaxShown, text.size());
+  // Not within a character of UTF-8.
+  const auto continues = [&](std::size_t at) { return (text[at] & 0xc0) == 0x80; };
+  while (end > 0 && end < text.size() && continues(end)) --end;
+  std::string shown = text.substr(0, end);
   const auto is_control = [](char c) { return (c >= 0 && c < ' ') || c == 0x7f; };
   std::replace_if(shown.begin(), shown.end(), is_control, ' ');
   return text.size() > kMaxShown ? shown + "..." : shown;

@@ -4,7 +4,6 @@
 
 #include <memory>
 
-#include "base/error.h"
 #include "python/src/arrays.h"
 #include "python/src/bindings.h"
 #include "python/src/compiled.h"
@@ -20,7 +19,6 @@ namespace {
 using Holder = std::shared_ptr<Compiled>;
 
 Holder compile(const quant::QuantizedGraph& graph, const sim::Chip& chip, std::int64_t batch) {
-  if (batch < 1) throw InputError("batch", std::to_string(batch), "1 or more");
   const py::gil_scoped_release release;
   return std::make_shared<Compiled>(Compiled{sim::compile(graph, chip, batch), chip, graph.scheme});
 }
@@ -114,7 +112,8 @@ py::tuple shape_tuple(const models::Shape& shape) {
 
 void bind_program(py::module_& module) {
   using sim::Instruction;
-  PYBIND11_NUMPY_DTYPE(Instruction, opcode, reg, space, next_tile, accumulate, value,
+  static_assert(sim::kMembers == 16, "all of them are listed here, and the opcode");
+  PYBIND11_NUMPY_DTYPE(Instruction, opcode, reg, space, next_tile, accumulate, keep_rows, value,
                        unified_buffer, source_b, destination, accumulator, first, rows, row_bytes,
                        stride, stride_b, host);
 

@@ -75,10 +75,27 @@ void count_tiles(Program& program) {
   }
 }
 
+/// Instructions that a program may have: its file then has 3.5 GiB.
+constexpr std::int64_t kMaxInstructions = std::int64_t{1} << 26;
+
+/// Refuses a program that would be too long, when the first of its passes has been written.
+void check_length(const Program& program, std::int64_t passes) {
+  const auto of_a_pass = static_cast<std::int64_t>(program.instructions.size());
+  if (of_a_pass <= kMaxInstructions / passes) return;
+  throw InputError("batch",
+                   std::to_string(program.batch) + " images a launch take " +
+                       std::to_string(passes) + " times " + std::to_string(of_a_pass) +
+                       " instructions",
+                   "at most " + std::to_string(kMaxInstructions) + " in all");
+}
+
 }  // namespace
 
 Program compile(const quant::QuantizedGraph& graph, const Chip& chip, std::int64_t batch) {
-  if (batch < 1) throw InputError("batch", std::to_string(batch) + " is not allowed", "1 or more");
+  if (batch < 1 || batch > models::kMaxElements) {
+    throw InputError("batch", std::to_string(batch) + " is not allowed",
+                     "1 to " + std::to_string(models::kMaxElements));
+  }
   Program program;
   program.name = graph.name;
   program.batch = batch;
@@ -100,6 +117,7 @@ Program compile(const quant::QuantizedGraph& graph, const Chip& chip, std::int64
   for (std::int64_t pass = 0; pass < passes; ++pass) {
     const std::int64_t first = pass * plan.images;
     emitter.emit({first, std::min(plan.images, batch - first), static_cast<int>(pass % 2)});
+    if (pass == 0) check_length(program, passes);
   }
   emitter.finish();
   // With an even number of passes the halves alternate within a launch, and so on to the next.

@@ -35,6 +35,13 @@ TEST_CASE("an excerpt is short and on one line") {
   CHECK(excerpt("rows") == "rows");
   CHECK(excerpt("a\nb\x7f") == "a b ");
   CHECK(excerpt(std::string(41, 'x')) == std::string(40, 'x') + "...");
+  // Two bytes each, the 20th at bytes 39 and 40.
+  const std::string twenty_umlauts = [] {
+    std::string text = "x";
+    for (int i = 0; i < 20; ++i) text += "\xc3\xa4";
+    return text;
+  }();
+  CHECK(excerpt(twenty_umlauts) == twenty_umlauts.substr(0, 39) + "...");
 }
 
 TEST_CASE("a number's text is the shortest that reads back") {

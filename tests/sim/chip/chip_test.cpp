@@ -147,6 +147,14 @@ TEST_CASE("a whole sub-mapping can be changed at once") {
   CHECK(chip.array.double_buffered_weights);
 }
 
+TEST_CASE("keys changed together need to fit together only in the end") {
+  const Chip wide = with_key(Chip{}, "array", "{rows: 1024, cols: 4096}");
+  CHECK_THROWS_AS(with_key(wide, "array.rows", "65536"), InputError);
+  const Chip chip = with_keys(wide, {{"array.rows", "65536"}, {"array.cols", "8"}});
+  CHECK(chip.array.rows == 65536);
+  CHECK(chip.array.cols == 8);
+}
+
 TEST_CASE("the schema describes every key, with its default, and nothing else") {
   const Json schema = Json::parse(json_schema());
   CHECK(schema.at("additionalProperties") == false);

@@ -144,7 +144,15 @@ TEST_CASE("a network of other precisions than the chip's is refused by name") {
 
 TEST_CASE("a batch below one is refused") {
   CHECK_THROWS_WITH(compile(quantized(conv_and(kHalve)), small_chip(), 0),
-                    "batch: 0 is not allowed (1 or more)");
+                    "batch: 0 is not allowed (1 to 2147483647)");
+}
+
+TEST_CASE("a batch that makes too long a program is refused before it is written") {
+  for (const std::int64_t batch : {std::int64_t{1} << 30, std::int64_t{INT32_MAX}}) {
+    CHECK_THROWS_WITH(compile(quantized(conv_and(kHalve)), small_chip(), batch),
+                      Catch::StartsWith("batch: " + std::to_string(batch) + " images a launch"));
+  }
+  CHECK_THROWS_AS(compile(quantized(conv_and(kHalve)), small_chip(), INT64_MAX), InputError);
 }
 
 TEST_CASE("more channels than columns lie in planes, one host transfer each") {
