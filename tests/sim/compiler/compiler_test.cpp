@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 
+#include "base/error.h"
 #include "sim/engine.h"
 #include "tests/kernels/network_builder.h"
 #include "tests/support/naive.h"
@@ -152,7 +153,8 @@ TEST_CASE("a batch that makes too long a program is refused before it is written
     CHECK_THROWS_WITH(compile(quantized(conv_and(kHalve)), small_chip(), batch),
                       Catch::StartsWith("batch: " + std::to_string(batch) + " images a launch"));
   }
-  CHECK_THROWS_AS(compile(quantized(conv_and(kHalve)), small_chip(), INT64_MAX), InputError);
+  CHECK_THROWS_AS(compile(quantized(conv_and(kHalve)), small_chip(), INT64_MAX),
+                  tilewave::InputError);
 }
 
 TEST_CASE("more channels than columns lie in planes, one host transfer each") {
