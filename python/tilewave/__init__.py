@@ -10,7 +10,7 @@
 10348314
 """
 
-from tilewave import datasets
+from tilewave import datasets, viz
 from tilewave._core import InputError, InternalError
 from tilewave._core import version as __version__
 from tilewave.chip import Chip
@@ -49,4 +49,5 @@ __all__ = [
     "reference",
     "run",
     "simulate",
+    "viz",
 ]
