@@ -1,6 +1,6 @@
 # Thin front of the scripts and of the CMake workflow presets. `make help` lists the targets.
 .DEFAULT_GOAL := help
-.PHONY: help demo test soak bench gpu-check format lint fuzz leaks clean
+.PHONY: help demo test notebooks soak bench gpu-check format lint fuzz leaks clean
 
 # .venv first: it may hold the CMake that an old distribution lacks.
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
@@ -25,6 +25,13 @@ test: ## install what is missing, build, run every C++ and Python test
 	scripts/build_package.sh $(if $(CI),ON,OFF)
 	scripts/check_readme.sh
 	.venv/bin/python -m pytest tests/python
+	.venv/bin/python scripts/run_notebooks.py
+
+notebooks: ## build the Python package and run python/notebooks; what they show is in build/notebooks
+	scripts/install_deps.sh
+	scripts/setup_python.sh python/requirements-test.txt
+	scripts/build_package.sh
+	.venv/bin/python scripts/run_notebooks.py
 
 soak: ## every engine on all test images, SOAK_PROGRAMS (100,000) random programs and as many networks
 	scripts/install_deps.sh --tests
@@ -45,7 +52,7 @@ gpu-check: ## on a machine with an NVIDIA GPU: build, run every GPU test and the
 format: ## rewrite the C++ files as .clang-format says
 	clang-format -i $(CPP_FILES)
 	scripts/setup_python.sh python/requirements-test.txt
-	.venv/bin/ruff format python tests/python tests/package bench
+	.venv/bin/ruff format python tests/python tests/package bench scripts
 
 lint: ## formatting, clang-tidy, ruff and mypy; changes nothing
 	scripts/install_deps.sh --lint

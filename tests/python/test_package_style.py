@@ -81,8 +81,9 @@ def test_no_module_has_a_name_that_its_all_does_not_know():
         ["mypy.stubtest", "tilewave._core", "--mypy-config-file", "pyproject.toml"],
         ["ruff", "check", "."],
         ["ruff", "format", "--check", "python", "tests/python", "tests/package", "bench"],
+        ["ruff", "format", "--check", "scripts"],
     ],
-    ids=lambda command: " ".join(command[:2]),
+    ids=" ".join,
 )
 def test_a_checker_finds_nothing(command):
     words = [sys.executable, "-m", *command]
