@@ -83,9 +83,9 @@ def array_registers(activations: npt.ArrayLike, weights: npt.ArrayLike) -> Array
 
     Notes
     -----
-    A plain rendering, for looking at, of the schedule in docs/timing.md: one tile, one row of
-    weights per cycle, double-buffered weights, one pass. The simulator's own registers are those of
-    ``engine="systemc", matrix_unit="pe"``.
+    Computed from the schedule in docs/timing.md, not simulated: one tile, one row of weights per
+    cycle, double-buffered weights, one pass, the activations right behind the weights. A test holds
+    it against the registers of the SystemC model, which ``tilewave exec --vcd`` writes.
     """
     x = _integers("activations", activations)
     w = _integers("weights", weights)
