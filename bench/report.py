@@ -100,7 +100,9 @@ def print_timeline(timeline):
 
 def print_systemc(systemc):
     print("\nSystemC engine, processor time")
-    for side, rate in sorted(systemc["pe_cycles_per_second"].items(), key=lambda item: int(item[0])):
+    for side, rate in sorted(
+        systemc["pe_cycles_per_second"].items(), key=lambda item: int(item[0])
+    ):
         print(f"  pe, {side} x {side}: {rate:12,.0f} cycles/s", end="")
         print(f"{systemc['macs_per_second'][f'pe/{side}'] / 1e9:8.2f} G MAC/s", end="")
         if "pe_to_rtl" in systemc:

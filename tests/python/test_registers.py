@@ -177,7 +177,10 @@ def test_random_flips_are_those_of_their_seed():
     "options, message",
     [
         (["--fault", "weight bit 6"], "matrix_unit.pe_ROW_COLUMN"),
-        (["--fault", "matrix_unit.pe_8_0.weight bit 6 stuck-at-1"], "row 8 does not exist (0 to 7)"),
+        (
+            ["--fault", "matrix_unit.pe_8_0.weight bit 6 stuck-at-1"],
+            "row 8 does not exist (0 to 7)",
+        ),
         (["--fault", "matrix_unit.pe_0_0.psun bit 6 stuck-at-1"], "did you mean psum?"),
         (["--fault-rate", "many"], "a number from 0 to 100"),
         (["--fault-rate", "nan"], "a number from 0 to 100"),
