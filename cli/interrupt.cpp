@@ -29,6 +29,8 @@ extern "C" void end_interrupted(int /*signal*/) {
 }  // namespace
 
 void handle_interrupts() {
+  // A file that reaches the size limit is then a failed write, which is reported.
+  std::signal(SIGXFSZ, SIG_IGN);
   struct sigaction previous = {};
   // A shell starts what it puts into the background with Ctrl-C ignored.
   if (::sigaction(SIGINT, nullptr, &previous) == 0 && previous.sa_handler == SIG_IGN) return;

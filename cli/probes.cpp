@@ -53,8 +53,8 @@ void ProbeOptions::add_to(CLI::App& app) {
            }
          },
          "a bit of a register that is stuck: 'matrix_unit.pe_3_7.weight bit 6 stuck-at-1 from "
-         "CYCLE to CYCLE' (or activation, shadow, psum; stuck-at-0; from and to may be left out); "
-         "may be repeated")
+         "CYCLE to CYCLE' (or activation, shadow, psum, drain; stuck-at-0; from and to may be left "
+         "out); may be repeated")
       ->type_name("FAULT")
       ->allow_extra_args(false);
   rate_ =

@@ -88,6 +88,20 @@ std::vector<std::string> names_there(const Chip& chip, const Program& program) {
   return names;
 }
 
+/// One bit cannot be both at once.
+void check_contradictions(const std::vector<StuckBit>& stuck) {
+  for (auto one = stuck.begin(); one != stuck.end(); ++one) {
+    for (auto other = stuck.begin(); other != one; ++other) {
+      const bool is_same_bit = one->row == other->row && one->column == other->column &&
+                               one->reg == other->reg && one->bit == other->bit;
+      const bool overlap = one->from < other->to && other->from < one->to;
+      if (!is_same_bit || !overlap || one->value == other->value) continue;
+      refuse("'" + fault_text(*one) + "' and '" + fault_text(*other) + "' contradict each other",
+             "one value in each cycle");
+    }
+  }
+}
+
 void check_index(const std::string& what, std::int64_t value, std::int64_t end) {
   if (value < end) return;
   refuse(what + " " + std::to_string(value) + " does not exist", "0 to " + std::to_string(end - 1));
@@ -143,6 +157,7 @@ void check_faults(const Chip& chip, const Program& program, const FaultOptions& 
     }
     check_index("bit", fault.bit, bits);
   }
+  check_contradictions(faults.stuck);
   // Not a number is not in the range either.
   if (!(faults.rate >= 0 && faults.rate <= kMaxFaultRate)) {
     throw InputError("fault-rate", number_text(faults.rate),

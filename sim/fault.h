@@ -48,7 +48,8 @@ StuckBit parse_fault(const std::string& text);
 /// The text that parse_fault reads.
 std::string fault_text(const StuckBit& fault);
 
-/// InputError where there is no such processing element, register or bit, or no such rate.
+/// InputError where there is no such processing element, register or bit, where two faults hold one
+/// bit at both values, or where there is no such rate.
 void check_faults(const Chip& chip, const Program& program, const FaultOptions& faults);
 
 }  // namespace tilewave::sim

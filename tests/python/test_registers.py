@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import resource
 import signal
 import subprocess
 import time
@@ -160,6 +161,19 @@ def test_the_report_says_what_a_stuck_bit_changed(tmp_path):
     assert result["cycles"] == sound["cycles"]
     text = tilewave("run", *PE, *SMALL, "--fault", fault).decode()
     assert f"changed {faults['outputs_changed']} of 20 outputs" in text
+
+
+def test_a_file_over_the_size_limit_is_a_failed_write(hello, tmp_path):
+    out = tmp_path / "out.vcd"
+    run = subprocess.run(
+        [str(word) for word in [COMMAND, *hello, "--quiet", "--vcd", out]],
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100)),
+    )
+    assert run.returncode == 1
+    assert len(run.stderr.splitlines()) == 1 and "out.vcd" in run.stderr
+    assert not [path for path in tmp_path.iterdir() if path.name.startswith("out.vcd")]
 
 
 def test_random_flips_are_those_of_their_seed():

@@ -302,6 +302,21 @@ TEST_CASE("a fault that is not one is refused with what is allowed") {
   }
 }
 
+TEST_CASE("one bit stuck at both values is refused, unless at different times") {
+  const Chip chip = test::frictionless_chip(4, 4);
+  const auto check = [&](const std::string& one, const std::string& other) {
+    check_faults(chip, test::small_multiply(),
+                 {.stuck = {parse_fault("matrix_unit.pe_0_0.weight bit 1 " + one),
+                            parse_fault("matrix_unit.pe_0_0.weight bit 1 " + other)}});
+  };
+  CHECK_THROWS_WITH(check("stuck-at-1", "stuck-at-0 from 5"),
+                    "fault: 'matrix_unit.pe_0_0.weight bit 1 stuck-at-0 from 5' and "
+                    "'matrix_unit.pe_0_0.weight bit 1 stuck-at-1 from 0' contradict each other "
+                    "(one value in each cycle)");
+  CHECK_NOTHROW(check("stuck-at-1 to 5", "stuck-at-0 from 5"));
+  CHECK_NOTHROW(check("stuck-at-1", "stuck-at-1 from 5"));
+}
+
 TEST_CASE("a fault outside of the array is refused") {
   CHECK(refusal("matrix_unit.pe_4_0.weight bit 0 stuck-at-1") ==
         "fault: row 4 does not exist (0 to 3)");
