@@ -91,6 +91,7 @@ TEST_CASE("the result file has the documented keys in order") {
                                          "bytes",
                                          "energy_joules",
                                          "unified_buffer_peak_bytes",
+                                         "faults",
                                          "layers",
                                          "host"});
 }
