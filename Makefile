@@ -1,6 +1,6 @@
 # Thin front of the scripts and of the CMake workflow presets. `make help` lists the targets.
 .DEFAULT_GOAL := help
-.PHONY: help demo test notebooks soak bench gpu-check format lint fuzz leaks clean
+.PHONY: help demo test package notebooks soak bench gpu-check format lint fuzz leaks clean
 
 # .venv first: it may hold the CMake that an old distribution lacks.
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
@@ -22,9 +22,15 @@ test: ## install what is missing, build, run every C++ and Python test
 	scripts/install_deps.sh --tests
 	scripts/setup_python.sh python/requirements-test.txt
 	cmake --workflow --preset $(if $(CI),ci,release)
-	scripts/build_package.sh $(if $(CI),ON,OFF)
 	scripts/check_readme.sh
-	.venv/bin/python -m pytest tests/python
+	.venv/bin/python -m pytest tests/python --ignore tests/python/package
+
+package: ## build and test the Python package, as users get it, and run the notebooks
+	scripts/install_deps.sh --tests
+	scripts/setup_python.sh python/requirements-test.txt
+	cmake --workflow --preset release
+	scripts/build_package.sh
+	.venv/bin/python -m pytest tests/python/package
 	.venv/bin/python scripts/run_notebooks.py
 
 notebooks: ## build the Python package and run python/notebooks; what they show is in build/notebooks
