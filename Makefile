@@ -18,7 +18,7 @@ demo: ## install what is missing, build, simulate the MNIST network and compare 
 	build/release/tilewave compare
 	build/release/tilewave engines
 
-test: ## install what is missing, build, run every C++ and Python test
+test: ## install what is missing, build, run the C++ tests, the README and the Python tests of the command
 	scripts/install_deps.sh --tests
 	scripts/setup_python.sh python/requirements-test.txt
 	cmake --workflow --preset $(if $(CI),ci,release)
