@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import tilewave as tw
 
-SOURCE = Path(__file__).resolve().parents[2]
+PREFIX = Path(sys.prefix).resolve()
 
 
 def report_of(command, *options):
@@ -23,10 +23,11 @@ def report_of(command, *options):
 
 def main():
     command = Path(sys.argv[1])
-    package = Path(tw.__file__).parent
-    assert SOURCE not in package.parents, package
-    data = Path(tw._core.data_directory())
-    assert SOURCE not in data.parents, data
+    # From this environment, not from the source that it lies in.
+    package = Path(tw.__file__).resolve().parent
+    assert PREFIX in package.parents, package
+    data = Path(tw._core.data_directory()).resolve()
+    assert PREFIX in data.parents, data
     assert (package / "py.typed").exists()
     assert (package / "_core.pyi").exists()
 
