@@ -9,12 +9,15 @@
 #include "kernels/reference.h"
 #include "tests/kernels/naive_fp32.h"
 #include "tests/kernels/network_builder.h"
+#include "tests/kernels/random_window.h"
 
 namespace tilewave::kernels {
 namespace {
 
 using tests::NaiveFp32;
 using tests::NetworkBuilder;
+using tests::pick;
+using tests::random_window;
 using tests::Real;
 
 bool within_bound(std::span<const float> fast, const std::vector<Real>& naive) {
@@ -43,23 +46,6 @@ bool outputs_agree(const models::Graph& graph, const std::vector<std::uint8_t>& 
     }
   }
   return true;
-}
-
-int pick(int low, int high) {
-  return *rc::gen::inRange(low, high + 1);
-}
-
-models::Window random_window(int largest_kernel) {
-  return {.kernel_height = pick(1, largest_kernel),
-          .kernel_width = pick(1, largest_kernel),
-          .stride_height = pick(1, 3),
-          .stride_width = pick(1, 3),
-          .dilation_height = pick(1, 3),
-          .dilation_width = pick(1, 3),
-          .pad_top = pick(0, 3),
-          .pad_left = pick(0, 3),
-          .pad_bottom = pick(0, 3),
-          .pad_right = pick(0, 3)};
 }
 
 std::uint32_t random_seed() {

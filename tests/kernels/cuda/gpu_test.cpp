@@ -11,6 +11,7 @@
 #include "models/onnx_reader.h"
 #include "tests/kernels/naive_fp32.h"
 #include "tests/kernels/network_builder.h"
+#include "tests/kernels/random_window.h"
 #include "tests/support/random_graph.h"
 
 // Runs on a GPU; where there is none each test says so and passes.
@@ -20,15 +21,13 @@ namespace {
 
 using quant::QuantizedGraph;
 using quant::Scheme;
+using tests::pick;
+using tests::random_window;
 
 bool has_gpu() {
   const std::string refusal = gpu_refusal();
   if (!refusal.empty()) WARN("skipped: " << refusal);
   return refusal.empty();
-}
-
-int pick(int low, int high) {
-  return *rc::gen::inRange(low, high + 1);
 }
 
 std::vector<std::uint8_t> random_pixels(const models::Shape& shape, std::int64_t images) {
@@ -75,16 +74,7 @@ TEST_CASE("the GPU gives the CPU's bits on convolutions of any shape, batch 1 to
   REQUIRE(rc::check([](std::uint32_t seed) {
     const int groups = pick(1, 4);
     tests::NetworkBuilder builder({pick(7, 15), pick(7, 15), groups * pick(1, 37)}, seed);
-    const models::Window window{.kernel_height = pick(1, 3),
-                                .kernel_width = pick(1, 3),
-                                .stride_height = pick(1, 3),
-                                .stride_width = pick(1, 3),
-                                .dilation_height = pick(1, 3),
-                                .dilation_width = pick(1, 3),
-                                .pad_top = pick(0, 3),
-                                .pad_left = pick(0, 3),
-                                .pad_bottom = pick(0, 3),
-                                .pad_right = pick(0, 3)};
+    const models::Window window = random_window(3);
     builder.conv(0, window, groups * pick(1, 37), groups);
     if (pick(0, 1) == 0) builder.then(models::Relu{});
     const Scheme scheme = narrow(test::random_scheme(seed));

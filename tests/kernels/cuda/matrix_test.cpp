@@ -8,26 +8,17 @@
 #include "base/error.h"
 #include "kernels/cuda/half.h"
 #include "kernels/cuda/layers.h"
+#include "tests/kernels/random_window.h"
 #include "tests/support/naive.h"
 
 namespace tilewave::kernels::gpu {
 namespace {
 
-int pick(int low, int high) {
-  return *rc::gen::inRange(low, high + 1);
-}
+using tests::pick;
+using tests::random_window;
 
 WindowGeometry random_geometry(std::int64_t channels) {
-  const models::Window window{.kernel_height = pick(1, 4),
-                              .kernel_width = pick(1, 4),
-                              .stride_height = pick(1, 3),
-                              .stride_width = pick(1, 3),
-                              .dilation_height = pick(1, 3),
-                              .dilation_width = pick(1, 3),
-                              .pad_top = pick(0, 3),
-                              .pad_left = pick(0, 3),
-                              .pad_bottom = pick(0, 3),
-                              .pad_right = pick(0, 3)};
+  const models::Window window = random_window(4);
   const models::Shape in{pick(10, 14), pick(10, 14), channels};
   return {window, in, models::windowed_shape(window, in, "test")};
 }
