@@ -22,8 +22,8 @@ struct Options {
 
 void compile(const Options& options) {
   check_destination(options.output);
-  const sim::Chip chip = options.chip.load();
   const flow::Workload workload = options.workload.load(options.host.threads);
+  const sim::Chip chip = sim::with_scheme(options.chip.load(), workload.quantized.scheme);
   const sim::Program program = sim::compile(workload.quantized, chip, options.batch);
   write_program(options.output, program);
   if (options.host.quiet || options.output == "-") return;

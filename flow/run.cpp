@@ -128,8 +128,10 @@ void score(sim::Report& report, const Workload& workload, const RunOptions& opti
 
 }  // namespace
 
-sim::Report run(const Workload& workload, const sim::Chip& chip, const RunOptions& options) {
+sim::Report run(const Workload& workload, const sim::Chip& described_chip,
+                const RunOptions& options) {
   const auto engine = make_engine(options.engine);
+  const sim::Chip chip = sim::with_scheme(described_chip, workload.quantized.scheme);
   const std::int64_t images =
       image_count(workload.data.test.count, options.images, workload.data.name);
 

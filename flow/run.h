@@ -36,7 +36,8 @@ struct RunOptions {
 };
 
 /// From a workload and a chip to all that the simulation tells: compiles, simulates with values,
-/// checks what every run must hold, and scores. result.outputs has the images asked for.
+/// checks what every run must hold, and scores. result.outputs has the images asked for. The chip
+/// is used, and reported, with the accumulators that the scheme asks for.
 /// Throws InputError where chip, scheme or options do not fit, and Stopped.
 sim::Report run(const Workload& workload, const sim::Chip& chip, const RunOptions& options);
 

@@ -46,7 +46,8 @@ std::unique_ptr<Reference> make_cpu_fp32(const models::Graph& graph, ReferenceOp
 /// How the integer matrix products are done: all are exact, `automatic` takes the fastest here.
 enum class IntegerGemm { automatic, onednn, portable };
 /// The quantized network on the CPU, bit for bit as docs/numerics.md (s32 accumulators that wrap).
-/// The graph must outlive the result. Throws InputError if `gemm` cannot be exact on this CPU.
+/// The graph must outlive the result. Throws InputError if `gemm` cannot be exact on this CPU or
+/// the scheme asks for other accumulators.
 std::unique_ptr<Reference> make_cpu_int8(const quant::QuantizedGraph& graph,
                                          ReferenceOptions options,
                                          IntegerGemm gemm = IntegerGemm::automatic);

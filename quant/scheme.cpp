@@ -14,6 +14,8 @@ const yaml::Names<ObserverKind> kObservers = {{ObserverKind::min_max, "min_max"}
                                               {ObserverKind::percentile, "percentile"}};
 const yaml::Names<RequantizeMode> kModes = {{RequantizeMode::float_multiplier, "float"},
                                             {RequantizeMode::fixed_point, "fixed_point"}};
+const yaml::Names<Overflow> kOverflows = {{Overflow::wrap, "wrap"},
+                                          {Overflow::saturate, "saturate"}};
 
 template <typename Enum>
 std::string name_in(const yaml::Names<Enum>& names, Enum value) {
@@ -46,6 +48,21 @@ void check(const Scheme& scheme, const Where& where) {
     throw InputError(where("calibration_images"), "is " + std::to_string(scheme.calibration_images),
                      "1 or more");
   }
+  const int bits = scheme.accumulator_bits.value_or(kMaxAccumulatorBits);
+  if (bits < kMinAccumulatorBits || bits > kMaxAccumulatorBits) {
+    throw InputError(
+        where("accumulator_bits"), "is " + std::to_string(bits),
+        std::to_string(kMinAccumulatorBits) + " to " + std::to_string(kMaxAccumulatorBits));
+  }
+}
+
+/// Absent or null: nothing.
+template <typename T, typename... Names>
+void get_optional(yaml::Map& map, const std::string& key, std::optional<T>& value,
+                  const Names&... names) {
+  const yaml::Node* node = map.find(key);
+  if (node == nullptr || node->kind == yaml::Node::Kind::null) return;
+  map.get(key, value.emplace(), names...);
 }
 
 Scheme read_scheme(const yaml::Node& document, const std::string& where) {
@@ -59,6 +76,8 @@ Scheme read_scheme(const yaml::Node& document, const std::string& where) {
   map.get("percentile", scheme.percentile);
   map.get("calibration_images", scheme.calibration_images);
   map.get("requantize", scheme.requantize, kModes);
+  get_optional(map, "accumulator_bits", scheme.accumulator_bits);
+  get_optional(map, "overflow", scheme.overflow, kOverflows);
   map.finish();
   check(scheme, [&](const std::string& key) { return map.where(key); });
   return scheme;
@@ -74,6 +93,9 @@ std::string name_of(ObserverKind observer) {
 }
 std::string name_of(RequantizeMode mode) {
   return name_in(kModes, mode);
+}
+std::string name_of(Overflow overflow) {
+  return name_in(kOverflows, overflow);
 }
 
 void validate(const Scheme& scheme) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "quant/format.h"
@@ -11,11 +12,18 @@ enum class Granularity { per_tensor, per_channel };
 enum class ObserverKind { min_max, percentile };
 /// float_multiplier as ONNX Runtime's QLinear kernels ("float" in YAML), fixed_point as TFLite's.
 enum class RequantizeMode { float_multiplier, fixed_point };
+/// What an addition does whose result the accumulators' width does not hold.
+enum class Overflow { wrap, saturate };
 
 /// The values' names in YAML and in reports.
 std::string name_of(Granularity granularity);
 std::string name_of(ObserverKind observer);
 std::string name_of(RequantizeMode mode);
+std::string name_of(Overflow overflow);
+
+/// Widths of accumulators that can be simulated.
+inline constexpr int kMinAccumulatorBits = 12;
+inline constexpr int kMaxAccumulatorBits = 32;
 
 /// How a network is quantized. Read from YAML (all keys optional) or filled in from Python.
 struct Scheme {
@@ -27,6 +35,8 @@ struct Scheme {
   double percentile = 99.99;  ///< of the percentile observer, per cent
   std::int64_t calibration_images = 1000;
   RequantizeMode requantize = RequantizeMode::float_multiplier;
+  std::optional<int> accumulator_bits;  ///< 12 to 32; nothing: as the chip's precision says
+  std::optional<Overflow> overflow;     ///< likewise
 
   Format weight_format() const { return {weight_bits, true, true}; }
   Format activation_format() const { return {activation_bits, activation_signed, false}; }

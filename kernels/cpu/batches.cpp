@@ -46,6 +46,21 @@ void validate(const ReferenceOptions& options) {
   if (options.batch < 1) throw InputError("batch", std::to_string(options.batch), "1 or more");
 }
 
+void check_accumulators(const quant::Scheme& scheme) {
+  if (scheme.accumulator_bits.value_or(quant::kMaxAccumulatorBits) != quant::kMaxAccumulatorBits) {
+    throw InputError("scheme: accumulator_bits",
+                     "is " + std::to_string(*scheme.accumulator_bits) +
+                         ", and native paths have 32-bit accumulators",
+                     "32, or a simulated chip");
+  }
+  if (scheme.overflow.value_or(quant::Overflow::wrap) != quant::Overflow::wrap) {
+    throw InputError(
+        "scheme: overflow",
+        "is " + quant::name_of(*scheme.overflow) + ", and native paths have accumulators that wrap",
+        "wrap, or a simulated chip");
+  }
+}
+
 void for_each_group(std::int64_t images, std::int64_t group, const ReferenceOptions& options,
                     const GroupWork& work) {
   for (std::int64_t batch = 0; batch < images; batch += options.batch) {

@@ -20,6 +20,9 @@ std::int64_t count_images(std::span<const std::uint8_t> pixels, const models::Sh
 
 /// Throws InputError unless threads and batch are positive.
 void validate(const ReferenceOptions& options);
+/// Throws InputError if the scheme asks for accumulators that native paths do not have: theirs are
+/// of 32 bits and wrap.
+void check_accumulators(const quant::Scheme& scheme);
 
 /// Splits images [0, images) into batches, and each batch into groups of at most `group` images
 /// over the threads. `work(worker, first, count)`, worker in [0, threads), never runs twice at

@@ -321,6 +321,7 @@ class CpuInt8 final : public Reference {
 std::unique_ptr<Reference> make_cpu_int8(const quant::QuantizedGraph& graph,
                                          ReferenceOptions options, IntegerGemm gemm) {
   validate(options);
+  check_accumulators(graph.scheme);
   const bool wide = std::max(graph.scheme.weight_bits, graph.scheme.activation_bits) > 8;
   const std::string refusal =
       wide ? "oneDNN multiplies no formats wider than 8 bits" : onednn_refusal();

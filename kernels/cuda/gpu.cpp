@@ -122,6 +122,7 @@ std::unique_ptr<Reference> make_gpu_real(const models::Graph& graph, GpuPrecisio
 std::unique_ptr<Reference> make_gpu_int8(const quant::QuantizedGraph& graph,
                                          ReferenceOptions options) {
   validate(options);
+  check_accumulators(graph.scheme);
   require_gpu();
   return std::make_unique<GpuReference>("gpu int8 (cuBLAS)", [&](gpu::Backend& backend) {
     return gpu::make_integer_network(graph, {.batch = options.batch}, backend);

@@ -20,7 +20,8 @@ using Holder = std::shared_ptr<Compiled>;
 
 Holder compile(const quant::QuantizedGraph& graph, const sim::Chip& chip, std::int64_t batch) {
   const py::gil_scoped_release release;
-  return std::make_shared<Compiled>(Compiled{sim::compile(graph, chip, batch), chip, graph.scheme});
+  const sim::Chip used = sim::with_scheme(chip, graph.scheme);
+  return std::make_shared<Compiled>(Compiled{sim::compile(graph, used, batch), used, graph.scheme});
 }
 
 Holder from_bytes(const py::bytes& file, const sim::Chip& chip, const std::string& where,

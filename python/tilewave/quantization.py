@@ -16,6 +16,10 @@ from tilewave.datasets import Images, pixels_of
 from tilewave.graph import Graph
 
 
+# The types of the fields of a scheme that may be None.
+_OPTIONAL: dict[str, type] = {"accumulator_bits": int, "overflow": str}
+
+
 @dataclass(frozen=True, kw_only=True)
 class Scheme:
     """How a network is quantized.
@@ -36,6 +40,11 @@ class Scheme:
         How many of the calibration images are used.
     requantize : {"float", "fixed_point"}
         Rescaling as ONNX Runtime's QLinear kernels do it, or as TFLite does.
+    accumulator_bits : int or None
+        12 to 32; None for what the chip has. Only simulated chips have other accumulators than
+        of 32 bits that wrap.
+    overflow : {"wrap", "saturate"} or None
+        What an accumulator does at its limits; None for what the chip's do.
 
     Raises
     ------
@@ -53,11 +62,15 @@ class Scheme:
     percentile: float = 99.99
     calibration_images: int = 1000
     requantize: Literal["float", "fixed_point"] = "float"
+    accumulator_bits: int | None = None
+    overflow: Literal["wrap", "saturate"] | None = None
 
     def __post_init__(self) -> None:
         for field in dataclasses.fields(self):
             value = getattr(self, field.name)
-            default = type(field.default)
+            if value is None and field.name in _OPTIONAL:
+                continue
+            default = _OPTIONAL.get(field.name, type(field.default))
             accepted = (int, float) if default is float else (default,)
             if not isinstance(value, accepted) or (isinstance(value, bool) and default is not bool):
                 raise TypeError(

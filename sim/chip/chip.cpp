@@ -33,4 +33,10 @@ double Chip::seconds(Cycles cycles) const {
   return static_cast<double>(cycles) / static_cast<double>(clock_hz());
 }
 
+Chip with_scheme(Chip chip, const quant::Scheme& scheme) {
+  if (scheme.accumulator_bits) chip.precision.accumulator_bits = *scheme.accumulator_bits;
+  if (scheme.overflow) chip.precision.overflow = *scheme.overflow;
+  return chip;
+}
+
 }  // namespace tilewave::sim

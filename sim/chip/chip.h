@@ -8,11 +8,12 @@
 #include <vector>
 
 #include "base/units.h"
+#include "quant/scheme.h"
 #include "sim/dataflow.h"
 
 namespace tilewave::sim {
 
-enum class Overflow { wrap, saturate };
+using quant::Overflow;
 
 struct Array {
   std::int64_t rows = 256;  ///< contraction dimension; output-stationary: pixels
@@ -129,6 +130,9 @@ struct Chip {
   double seconds(Cycles cycles) const;
   bool operator==(const Chip&) const = default;
 };
+
+/// The chip as the scheme wants it: with the scheme's accumulators, where it says which.
+Chip with_scheme(Chip chip, const quant::Scheme& scheme);
 
 /// Throws InputError naming `where` and the first key that is out of its range.
 void validate(const Chip& chip, const std::string& where);

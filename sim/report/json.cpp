@@ -125,7 +125,9 @@ Json scheme_json(const quant::Scheme& s) {
           {"percentile", s.percentile},
           {"calibration_images", s.calibration_images},
           {"requantize",
-           s.requantize == quant::RequantizeMode::float_multiplier ? "float" : "fixed_point"}};
+           s.requantize == quant::RequantizeMode::float_multiplier ? "float" : "fixed_point"},
+          {"accumulator_bits", s.accumulator_bits ? Json(*s.accumulator_bits) : Json(nullptr)},
+          {"overflow", s.overflow ? Json(quant::name_of(*s.overflow)) : Json(nullptr)}};
 }
 
 Json optional_json(const std::optional<double>& value) {

@@ -40,6 +40,20 @@ TEST_CASE("a run's outputs are the CPU's int8 outputs, and its scores theirs") {
         flow::accuracy(flow::classes_of(fp32.real, 3), workload.data.test.labels));
 }
 
+TEST_CASE("a scheme's accumulators take the place of the chip's") {
+  flow::Workload workload = test::small_workload();
+  workload.quantized.scheme.accumulator_bits = 12;
+  workload.quantized.scheme.overflow = quant::Overflow::saturate;
+  const sim::Report report = flow::run(workload, sim::load_chip("tiny_8"), {});
+  CHECK(report.chip.precision.accumulator_bits == 12);
+  CHECK(report.chip.precision.overflow == quant::Overflow::saturate);
+  const auto chip = sim::with_keys(sim::load_chip("tiny_8"), {{"precision.accumulator_bits", "12"},
+                                                              {"precision.overflow", "saturate"}});
+  CHECK(report.result.outputs == flow::run(test::small_workload(), chip, {}).result.outputs);
+  CHECK(report.result.outputs != run_small({}).result.outputs);
+  CHECK(sim::with_scheme(chip, {}) == chip);
+}
+
 TEST_CASE("a short last batch is filled up, and the report says by how much") {
   const sim::Report report = run_small({.batch = 4});
   CHECK(report.images == 10);

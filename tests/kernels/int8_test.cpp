@@ -191,5 +191,21 @@ TEST_CASE("a path says which library does its integer products, or why one canno
   CHECK_THROWS_AS(make_cpu_int8(narrow, {.threads = 0}), InputError);
 }
 
+TEST_CASE("accumulators that the CPU path does not have are refused") {
+  const auto builder = tests::every_operation(4);
+  Scheme scheme;
+  scheme.accumulator_bits = 32;
+  scheme.overflow = quant::Overflow::wrap;
+  CHECK_NOTHROW(make_cpu_int8(quantized(builder, scheme), {}));
+  scheme.accumulator_bits = 24;
+  CHECK_THROWS_WITH(make_cpu_int8(quantized(builder, scheme), {}),
+                    "scheme: accumulator_bits: is 24, and native paths have 32-bit accumulators "
+                    "(32, or a simulated chip)");
+  scheme.accumulator_bits.reset();
+  scheme.overflow = quant::Overflow::saturate;
+  CHECK_THROWS_WITH(make_cpu_int8(quantized(builder, scheme), {}),
+                    Catch::StartsWith("scheme: overflow: is saturate"));
+}
+
 }  // namespace
 }  // namespace tilewave::kernels

@@ -20,7 +20,8 @@ TEST_CASE("every key of a scheme is read and absent keys keep their defaults") {
   CHECK(parse("weight_bits: 4\n").weight_bits == 4);
   const Scheme scheme = parse(
       "weight_bits: 16\nactivation_bits: 5\nactivation_signed: false\ngranularity: per_tensor\n"
-      "observer: percentile\npercentile: 99.5\ncalibration_images: 10\nrequantize: fixed_point\n");
+      "observer: percentile\npercentile: 99.5\ncalibration_images: 10\nrequantize: fixed_point\n"
+      "accumulator_bits: 12\noverflow: saturate\n");
   Scheme expected;
   expected.weight_bits = 16;
   expected.activation_bits = 5;
@@ -30,7 +31,15 @@ TEST_CASE("every key of a scheme is read and absent keys keep their defaults") {
   expected.percentile = 99.5;
   expected.calibration_images = 10;
   expected.requantize = RequantizeMode::fixed_point;
+  expected.accumulator_bits = 12;
+  expected.overflow = Overflow::saturate;
   CHECK(scheme == expected);
+}
+
+TEST_CASE("accumulators that a scheme leaves to the chip are null or absent") {
+  CHECK(parse("accumulator_bits: null\noverflow: null\n") == Scheme{});
+  CHECK(parse("overflow: wrap\n").overflow == Overflow::wrap);
+  CHECK_FALSE(parse("overflow: wrap\n").accumulator_bits.has_value());
 }
 
 TEST_CASE("a scheme file is read as its text is") {
@@ -56,6 +65,10 @@ TEST_CASE("a wrong scheme is refused with file, line, key and what is allowed") 
           "s.yaml:1: activation_signed: is false with activation_bits 16");
   refused("percentile: 50", "s.yaml:1: percentile: is 50 (above 50, at most 100)");
   refused("percentile: 100.5", "s.yaml:1: percentile: is 100.5");
+  refused("accumulator_bits: 11", "s.yaml:1: accumulator_bits: is 11 (12 to 32)");
+  refused("accumulator_bits: 33", "s.yaml:1: accumulator_bits: is 33 (12 to 32)");
+  refused("accumulator_bits: wide", "s.yaml:1: accumulator_bits: wide is not a whole number");
+  refused("overflow: clip", "s.yaml:1: overflow: clip is not allowed (one of wrap, saturate)");
   refused("calibration_images: 0", "s.yaml:1: calibration_images: is 0 (1 or more)");
   refused("- 1", "s.yaml:1:");
   CHECK_THROWS_WITH(
@@ -81,6 +94,9 @@ TEST_CASE("a name of a scheme's value is what YAML calls it") {
   }
   for (const auto value : {ObserverKind::min_max, ObserverKind::percentile}) {
     CHECK(parse("observer: " + name_of(value)).observer == value);
+  }
+  for (const auto value : {Overflow::wrap, Overflow::saturate}) {
+    CHECK(parse("overflow: " + name_of(value)).overflow == value);
   }
   for (const auto value : {RequantizeMode::float_multiplier, RequantizeMode::fixed_point}) {
     CHECK(parse("requantize: " + name_of(value)).requantize == value);

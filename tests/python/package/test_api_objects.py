@@ -104,6 +104,20 @@ def test_a_scheme_is_a_value(quantized):
     assert quantized.scheme == tw.Scheme()
 
 
+def test_a_programs_chip_has_the_accumulators_of_the_scheme(data):
+    scheme = tw.Scheme(accumulator_bits=20, overflow="saturate", calibration_images=10)
+    narrow = tw.quantize(tw.load_model("mnist_cnn"), data.calibration, scheme)
+    chip = tw.Chip.load("edge_32")
+    program = tw.compile(narrow, chip, 4)
+    keys = {"precision.accumulator_bits": 20, "precision.overflow": "saturate"}
+    assert program.chip == chip.replace(keys)
+    assert program.scheme == narrow.scheme == scheme
+    with pytest.raises(tw.InputError, match="native paths have 32-bit"):
+        tw.reference(narrow, data.test[:4])
+    with pytest.raises(TypeError, match="accumulator_bits: expected int, got bool"):
+        tw.Scheme(accumulator_bits=True)
+
+
 def test_a_program_can_be_pickled_and_counted(quantized):
     program = tw.compile(quantized, tw.Chip.load("edge_32"), 4)
     copy = pickle.loads(pickle.dumps(program))
