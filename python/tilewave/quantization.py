@@ -15,7 +15,6 @@ from tilewave._files import PathName, check_readable, path_text
 from tilewave.datasets import Images, pixels_of
 from tilewave.graph import Graph
 
-
 # The types of the fields of a scheme that may be None.
 _OPTIONAL: dict[str, type] = {"accumulator_bits": int, "overflow": str}
 
