@@ -13,7 +13,7 @@ install(DIRECTORY configs DESTINATION ${TILEWAVE_SHARE} COMPONENT tilewave
   FILES_MATCHING PATTERN "*.yaml")
 install(FILES models/mnist_cnn.onnx DESTINATION ${TILEWAVE_SHARE}/models COMPONENT tilewave)
 install(DIRECTORY models/data DESTINATION ${TILEWAVE_SHARE}/models COMPONENT tilewave
-  FILES_MATCHING PATTERN "*-ubyte.gz" PATTERN full EXCLUDE)
+  FILES_MATCHING PATTERN "*-ubyte.gz" PATTERN README.md PATTERN full EXCLUDE)  # with the licences
 if(TILEWAVE_PYTHON)
   install(TARGETS _core LIBRARY DESTINATION . COMPONENT tilewave)
 endif()

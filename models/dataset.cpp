@@ -15,8 +15,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::int64_t kCalibrationImages = 1000;
-/// Where Debian's package dataset-fashion-mnist puts its files.
-constexpr const char* kFashionMnist = "/usr/share/datasets/fashion-mnist";
 
 /// The file of this name in `directory`, plain or gzip; empty if there is none.
 fs::path find_idx(const fs::path& directory, const std::string& name) {
@@ -58,6 +56,18 @@ Images read_images(const fs::path& directory, const std::string& prefix) {
   return images;
 }
 
+Images read_calibration(const fs::path& directory) {
+  const auto has = [](const fs::path& where, const std::string& prefix) {
+    return !find_idx(where, prefix + "-images-idx3-ubyte").empty();
+  };
+  if (has(directory, "calibration")) return read_images(directory, "calibration");
+  const fs::path outer = directory / "..";
+  if (!has(directory, "train") && has(outer, "calibration")) {
+    return read_images(outer, "calibration");
+  }
+  return read_images(directory, "train");
+}
+
 void keep_first(Images& images, std::int64_t count) {
   images.count = std::min(images.count, count);
   images.pixels.resize(static_cast<std::size_t>(images.count * images.shape.elements()));
@@ -66,8 +76,7 @@ void keep_first(Images& images, std::int64_t count) {
 
 Dataset read_directory(const fs::path& directory, std::string name) {
   Dataset dataset{std::move(name), read_images(directory, "t10k"), {}};
-  const bool own = !find_idx(directory, "calibration-images-idx3-ubyte").empty();
-  dataset.calibration = read_images(directory, own ? "calibration" : "train");
+  dataset.calibration = read_calibration(directory);
   keep_first(dataset.calibration, kCalibrationImages);
   if (dataset.calibration.shape != dataset.test.shape) {
     throw InputError(directory.string(), "its calibration and test images differ in shape");
@@ -86,21 +95,24 @@ std::span<const std::uint8_t> Images::slice(std::int64_t first, std::int64_t n) 
                                    static_cast<std::size_t>(n * size));
 }
 
+std::vector<std::string> dataset_names() {
+  return {"mnist", "fashion_mnist"};
+}
+
 Dataset load_dataset(const std::string& name_or_directory) {
   const std::string& name = name_or_directory;
   std::error_code ignored;
-  if (name == "mnist" || name == "fashion_mnist") {
+  for (const std::string& known : dataset_names()) {
+    if (name != known) continue;
     const fs::path own = data_directory() / "data" / name;
-    if (fs::is_directory(own, ignored)) return read_directory(own, name);
-    if (name == "mnist") throw InputError("data set mnist", "is not in " + own.string());
-    if (fs::is_directory(kFashionMnist, ignored)) return read_directory(kFashionMnist, name);
-    throw InputError("data set fashion_mnist",
-                     std::string("is neither in ") + own.string() + " nor in " + kFashionMnist,
-                     "install the Debian package dataset-fashion-mnist");
+    if (!fs::is_directory(own, ignored)) {
+      throw InputError("data set " + name, "is not in " + own.string());
+    }
+    return read_directory(own, name);
   }
   if (!fs::is_directory(name, ignored)) {
     throw InputError("data set " + name, "is neither a known name nor a directory",
-                     suggestion(name, {"mnist", "fashion_mnist"}));
+                     suggestion(name, dataset_names()));
   }
   fs::path directory = fs::path(name).lexically_normal();
   if (!directory.has_filename()) directory = directory.parent_path();

@@ -48,9 +48,14 @@ Idx read_idx(const std::string& path);
 /// The same from memory; `where` names it in errors.
 Idx parse_idx(std::span<const std::uint8_t> bytes, const std::string& where);
 
-/// `name_or_directory`: "mnist", "fashion_mnist", or a directory with IDX files named as MNIST's
-/// (t10k-images-idx3-ubyte[.gz], ..., and calibration-* or train-*, of which the first 1,000
-/// images are used). Throws InputError naming what is missing.
+/// Names of the data sets that ship with tilewave.
+std::vector<std::string> dataset_names();
+
+/// `name_or_directory`: a data set that ships with tilewave ("mnist") or a directory with IDX files
+/// named as MNIST's: t10k-images-idx3-ubyte[.gz], ..., and calibration-* or train-*, of which the
+/// first 1,000 images are used. A directory with neither takes the calibration images of the one
+/// that it lies in: it holds a variant of that one's test set. Throws InputError naming what is
+/// missing.
 Dataset load_dataset(const std::string& name_or_directory);
 
 }  // namespace tilewave::models

@@ -17,7 +17,7 @@ for option in "$@"; do
   case "$option" in
     --tests)
       needed+=(catch2 librapidcheck-dev)
-      optional+=(dataset-fashion-mnist verilator)
+      optional+=(verilator)
       ;;
     --bench)
       needed+=(libbenchmark-dev)

@@ -95,7 +95,8 @@ def load(name_or_directory: PathName) -> Dataset:
     name_or_directory : str or path
         ``"mnist"``, ``"fashion_mnist"``, or a folder with IDX files named as MNIST's, plain or
         gzip: ``t10k-images-idx3-ubyte``, ``t10k-labels-idx1-ubyte``, and the same with
-        ``calibration`` or ``train`` for ``t10k``, of which the first 1,000 images are used.
+        ``calibration`` or ``train`` for ``t10k``, of which the first 1,000 images are used. A
+        folder with neither takes the calibration images of the folder that it lies in.
 
     Raises
     ------
@@ -123,12 +124,12 @@ def mnist(directory: PathName | None = None) -> Dataset:
 
 
 def fashion_mnist(directory: PathName | None = None) -> Dataset:
-    """Fashion-MNIST, 28 x 28: from Debian's package dataset-fashion-mnist, or from `directory`.
+    """Fashion-MNIST: 10,000 test images, and 1,000 training images to calibrate on, 28 x 28.
 
-    Raises
-    ------
-    InputError
-        If the package is not installed.
+    Parameters
+    ----------
+    directory : str or path, optional
+        A folder as `load` takes, instead of what ships with tilewave.
     """
     return load("fashion_mnist" if directory is None else Path(path_text(directory, "directory")))
 

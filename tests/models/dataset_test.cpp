@@ -87,28 +87,37 @@ TEST_CASE("a data set that is not known or not there says what to do") {
   const TemporaryDirectory directory;
   const Environment environment("TILEWAVE_DATA", directory.path());
   CHECK_THROWS_WITH(load_dataset("mnist"), Contains("data set mnist: is not in "));
-  if (!std::filesystem::exists("/usr/share/datasets/fashion-mnist")) {
-    CHECK_THROWS_WITH(load_dataset("fashion_mnist"),
-                      Contains("(install the Debian package dataset-fashion-mnist)"));
-  }
-  std::filesystem::create_directories(directory.path("data/fashion_mnist"));
-  directory.write("data/fashion_mnist/t10k-images-idx3-ubyte", idx_bytes({2, 2, 3}));
-  directory.write("data/fashion_mnist/t10k-labels-idx1-ubyte", idx_bytes({2}));
-  directory.write("data/fashion_mnist/train-images-idx3-ubyte", idx_bytes({1, 2, 3}));
-  directory.write("data/fashion_mnist/train-labels-idx1-ubyte", idx_bytes({1}));
-  CHECK(load_dataset("fashion_mnist").name == "fashion_mnist");
 }
 
-TEST_CASE("MNIST lies in the source tree") {
-  const Dataset data = load_dataset("mnist");
-  CHECK(data.name == "mnist");
+TEST_CASE("a folder without calibration images takes those of the folder that it lies in") {
+  const TemporaryDirectory directory;
+  const std::string variant = directory.path("variant");
+  std::filesystem::create_directory(variant);
+  directory.write("variant/t10k-images-idx3-ubyte", idx_bytes({2, 2, 3}));
+  directory.write("variant/t10k-labels-idx1-ubyte", idx_bytes({2}));
+  directory.write("calibration-images-idx3-ubyte", idx_bytes({3, 2, 3}));
+  directory.write("calibration-labels-idx1-ubyte", idx_bytes({3}));
+  CHECK(load_dataset(variant).calibration.count == 3);
+  CHECK(load_dataset(variant + "/").calibration.count == 3);
+  directory.write("variant/train-images-idx3-ubyte", idx_bytes({4, 2, 3}));
+  directory.write("variant/train-labels-idx1-ubyte", idx_bytes({4}));
+  CHECK(load_dataset(variant).calibration.count == 4);
+}
+
+TEST_CASE("MNIST and Fashion-MNIST lie in the source tree") {
+  const std::string name = GENERATE("mnist", "fashion_mnist");
+  const Dataset data = load_dataset(name);
+  CHECK(data.name == name);
   CHECK(data.test.shape == Shape{28, 28, 1});
   CHECK(data.test.count == 10000);
   CHECK(data.calibration.count == 1000);
-  // The first labels of the two published files.
+  // The first labels of the published files.
   const auto first = [](const Images& images) {
     return std::vector<int>(images.labels.begin(), images.labels.begin() + 5);
   };
-  CHECK(first(data.test) == std::vector<int>{7, 2, 1, 0, 4});
-  CHECK(first(data.calibration) == std::vector<int>{5, 0, 4, 1, 9});
+  const bool digits = name == "mnist";
+  CHECK(first(data.test) ==
+        (digits ? std::vector<int>{7, 2, 1, 0, 4} : std::vector<int>{9, 2, 1, 1, 6}));
+  CHECK(first(data.calibration) ==
+        (digits ? std::vector<int>{5, 0, 4, 1, 9} : std::vector<int>{9, 0, 0, 3, 0}));
 }

@@ -1,4 +1,4 @@
-"""What the tests of the command share: the command itself and MNIST, read without our code."""
+"""What the tests of the command share: the command itself and data sets, read without our code."""
 
 import gzip
 import json
@@ -10,7 +10,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 COMMAND = ROOT / "build/release/tilewave"
-MNIST = ROOT / "models/data/mnist"
+DATA = ROOT / "models/data"
 
 
 def tilewave(*options):
@@ -19,9 +19,9 @@ def tilewave(*options):
     return subprocess.run(words, check=True, stdout=subprocess.PIPE).stdout
 
 
-def read_idx(name):
-    """Array of bytes from a gzip IDX file of data set MNIST."""
-    data = gzip.decompress((MNIST / f"{name}.gz").read_bytes())
+def read_idx(name, data_set="mnist"):
+    """Array of bytes from a gzip IDX file of a data set."""
+    data = gzip.decompress((DATA / data_set / f"{name}.gz").read_bytes())
     shape = np.frombuffer(data, ">u4", data[3], 4)
     return np.frombuffer(data, np.uint8, offset=4 + 4 * data[3]).reshape(shape)
 

@@ -1,15 +1,21 @@
-"""The data that ships, and the script that fetches the rest."""
+"""The data sets that ship, and the script that fetches the rest of MNIST."""
 
 import gzip
 import hashlib
 import subprocess
 
 import pytest
-from conftest import MNIST, ROOT
+from conftest import DATA, ROOT
 
 SHA256 = {
-    "t10k-images-idx3-ubyte": "0fa7898d509279e482958e8ce81c8e77db3f2f8254e26661ceb7762c4d494ce7",
-    "t10k-labels-idx1-ubyte": "ff7bcfd416de33731a308c3f266cc351222c34898ecbeaf847f06e48f7ec33f2",
+    "mnist/t10k-images-idx3": "0fa7898d509279e482958e8ce81c8e77db3f2f8254e26661ceb7762c4d494ce7",
+    "mnist/t10k-labels-idx1": "ff7bcfd416de33731a308c3f266cc351222c34898ecbeaf847f06e48f7ec33f2",
+    "fashion_mnist/t10k-images-idx3": (
+        "5b4141f0afbad91edebe8549f8fcffe087ea10ca49f1dbef5c9a5cd8815ce37b"
+    ),
+    "fashion_mnist/t10k-labels-idx1": (
+        "0402a96d92fd2663957122ceb108a494c5af83dab82d92729df917d7dec38c34"
+    ),
 }
 TRAINING_FILES = ["train-images-idx3-ubyte.gz", "train-labels-idx1-ubyte.gz"]
 
@@ -21,7 +27,7 @@ def fetch(*options):
 
 @pytest.mark.parametrize("name", SHA256)
 def test_the_test_set_is_the_published_one(name):
-    data = gzip.decompress((MNIST / f"{name}.gz").read_bytes())
+    data = gzip.decompress((DATA / f"{name}-ubyte.gz").read_bytes())
     assert hashlib.sha256(data).hexdigest() == SHA256[name]
 
 
