@@ -35,7 +35,8 @@ class ConvPool(layers.Layer):
     """Conv2D(filters, 2, "same"), ReLU and MaxPooling2D(2) in one: equal, and fast on a CPU.
 
     The convolution is one matrix product for each of the four positions in a pooling window, and
-    the ReLU, which commutes with the maximum, is applied after it.
+    the ReLU, which commutes with the maximum, is applied after it. A quantized layer has its own
+    `weights_used` and `activate`.
     """
 
     def __init__(self, filters, **kwargs):
@@ -48,10 +49,16 @@ class ConvPool(layers.Layer):
         )
         self.bias = self.add_weight(shape=(self.filters,), initializer="zeros", name="bias")
 
+    def weights_used(self):
+        return self.kernel
+
+    def activate(self, x):
+        return ops.relu(x)
+
     def call(self, x):
         _, height, width, channels = x.shape
         x = ops.pad(x, ((0, 0), (0, 1), (0, 1), (0, 0)))
-        kernel = ops.reshape(self.kernel, (4 * channels, self.filters))
+        kernel = ops.reshape(self.weights_used(), (4 * channels, self.filters))
 
         def convolve(row, column):
             taps = [
@@ -63,7 +70,7 @@ class ConvPool(layers.Layer):
 
         pooled = max_of_four(*(convolve(i, j) for i in (0, 1) for j in (0, 1)))
         return ops.reshape(
-            ops.relu(pooled + self.bias), (-1, height // 2, width // 2, self.filters)
+            self.activate(pooled + self.bias), (-1, height // 2, width // 2, self.filters)
         )
 
     def compute_output_shape(self, shape):
