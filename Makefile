@@ -18,17 +18,20 @@ demo: ## install what is missing, build, simulate the MNIST network and compare 
 	build/release/tilewave compare
 	build/release/tilewave engines
 
-test: ## install what is missing, build, run the C++ tests, the README and the Python tests of the command
+test: ## install what is missing, build, run every C++ and Python test, the README and the notebooks
 	scripts/install_deps.sh --tests
 	scripts/setup_python.sh python/requirements-test.txt
 	cmake --workflow --preset $(if $(CI),ci,release)
 	scripts/check_readme.sh
-	.venv/bin/python -m pytest tests/python --ignore tests/python/package
+	scripts/build_package.sh $(if $(CI),ON,OFF)
+	.venv/bin/python -m pytest tests/python
+	.venv/bin/python scripts/run_notebooks.py
 
-package: ## build and test the Python package, as users get it, and run the notebooks
+package: ## of these, what concerns the Python package: its build, its tests, the notebooks
 	scripts/install_deps.sh --tests
 	scripts/setup_python.sh python/requirements-test.txt
-	cmake --workflow --preset release
+	cmake --preset release
+	cmake --build --preset release --target tilewave
 	scripts/build_package.sh
 	.venv/bin/python -m pytest tests/python/package
 	.venv/bin/python scripts/run_notebooks.py

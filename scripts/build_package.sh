@@ -6,19 +6,20 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 root=$PWD
 werror=${1:-OFF}
-# Objects that the build of the command, in this tree, has made already serve here too.
-export CCACHE_BASEDIR=$root CCACHE_NOHASHDIR=1
 
 rm -rf build/dist build/sdist build/fresh
-.venv/bin/python -m build --sdist --outdir build/dist .
+.venv/bin/python -m build --no-isolation --sdist --outdir build/dist .
 mkdir -p build/sdist
 tar -xzf build/dist/tilewave-*.tar.gz -C build/sdist --strip-components 1
-.venv/bin/python -m build --wheel --outdir build/dist \
-  --config-setting=build-dir="$root/build/wheel" \
+# ccache finds the objects that the command was linked from, and those of last time: the compiler
+# is the one that CMake takes by itself, the build folder lies as build/release does, and pybind11
+# is .venv's.
+CXX=${CXX:-c++} .venv/bin/python -m build --no-isolation --wheel --outdir build/dist \
+  --config-setting=build-dir=build/wheel \
   --config-setting=cmake.define.TILEWAVE_WERROR="$werror" build/sdist
 wheel=$(echo build/dist/tilewave-*.whl)
 
-.venv/bin/pip install --quiet --force-reinstall --no-deps "$wheel"
+.venv/bin/pip install --disable-pip-version-check --quiet --force-reinstall --no-deps "$wheel"
 
 python3 -m venv build/fresh
 build/fresh/bin/pip install --disable-pip-version-check --quiet "$wheel"
