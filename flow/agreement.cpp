@@ -16,6 +16,8 @@ void check_same(const sim::RunResult& result, const sim::RunResult& expected,
                    engine + ": the counters of layer " + std::to_string(i) + " are the same");
   }
   TILEWAVE_CHECK((result.total == expected.total), ==, true, engine + ": the counters in all");
+  TILEWAVE_CHECK((result.overflows == expected.overflows), ==, true,
+                 engine + ": the overflows are the same");
 }
 
 }  // namespace

@@ -95,6 +95,10 @@ struct RunResult {
   Cycles first_launch_end = 0;  ///< when the first launch's last instruction has ended
   RunCounters total;
   std::vector<RunCounters> layers;  ///< one per Program::layers
+  /// Additions whose result left the accumulators' width (docs/numerics.md), one count per
+  /// Program::layers; those of images that fill up the last launch are among them. Empty for a run
+  /// without values.
+  std::vector<std::int64_t> overflows;
   /// [images][output elements], images as given; empty for a run without values.
   std::vector<std::int16_t> outputs;
   std::vector<Slice> trace;  ///< only if asked for

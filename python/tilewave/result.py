@@ -135,6 +135,13 @@ class Result:
         return int(self._report["macs"])
 
     @property
+    def overflows(self) -> int | None:
+        """Additions whose result left the accumulators' width, those of images that fill up the
+        last launch included; None if the run was for its cycles alone."""
+        overflows: int | None = self._report["overflows"]
+        return overflows
+
+    @property
     def utilization(self) -> float:
         """Useful multiply-accumulates against what the array could do in the time, 0 to 1."""
         return float(self._report["utilization"])
@@ -153,7 +160,7 @@ class Result:
     @cached_property
     def layers(self) -> pandas.DataFrame:
         """A row per layer, with the columns of ``tilewave run --csv``: sizes of its matrix product
-        per image, cycles by class, useful multiply-accumulates, bytes moved, joules.
+        per image, cycles by class, useful multiply-accumulates, bytes moved, joules, overflows.
 
         Raises
         ------

@@ -1,5 +1,7 @@
 #include "sim/report/figures.h"
 
+#include <numeric>
+
 namespace tilewave::sim {
 namespace {
 constexpr double kPico = 1e-12;
@@ -30,6 +32,16 @@ double tops(const Chip& chip, const RunCounters& counters) {
 double peak_tops(const Chip& chip) {
   return kOperationsPerMac * multipliers(chip) / chip.passes() *
          static_cast<double>(chip.clock_hz()) / kTera;
+}
+
+std::optional<std::int64_t> overflows_of(const RunResult& result, std::size_t layer) {
+  if (result.overflows.empty()) return std::nullopt;
+  return result.overflows.at(layer);
+}
+
+std::optional<std::int64_t> total_overflows(const RunResult& result) {
+  if (result.overflows.empty()) return std::nullopt;
+  return std::accumulate(result.overflows.begin(), result.overflows.end(), std::int64_t{0});
 }
 
 EnergyParts energy(const Chip& chip, const RunCounters& counters) {

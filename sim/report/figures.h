@@ -1,5 +1,7 @@
 #pragma once
 
+#include <optional>
+
 #include "sim/engine.h"
 
 namespace tilewave::sim {
@@ -30,6 +32,10 @@ double utilization(const Chip& chip, const RunCounters& counters);
 double tops(const Chip& chip, const RunCounters& counters);
 /// The same with every multiplier busy in every cycle.
 double peak_tops(const Chip& chip);
+/// Additions that left the accumulators' width, of a layer and of the run; nothing for a run
+/// without values.
+std::optional<std::int64_t> overflows_of(const RunResult& result, std::size_t layer);
+std::optional<std::int64_t> total_overflows(const RunResult& result);
 /// A MAC of more than 8 x 8 bits costs mac_pj once per pass. Unused multipliers cost nothing
 /// (assumption: their operands are held, so that nothing switches).
 EnergyParts energy(const Chip& chip, const RunCounters& counters);

@@ -62,7 +62,9 @@ void put_figures(Json& json, const Chip& chip, const RunCounters& counters) {
   json["energy_joules"] = energy_json(energy(chip, counters));
 }
 
-Json layer_json(const Chip& chip, const Layer& layer, const RunCounters& counters) {
+/// `overflows`: nothing for a run without values.
+Json layer_json(const Chip& chip, const Layer& layer, const RunCounters& counters,
+                std::optional<std::int64_t> overflows) {
   Json json = {{"name", layer.name},
                {"op", layer.operation},
                {"m", layer.m},
@@ -73,6 +75,7 @@ Json layer_json(const Chip& chip, const Layer& layer, const RunCounters& counter
                {"bands", layer.bands},
                {"spilled_bytes", layer.spilled_bytes},
                {"cycles", counters.classes.total()}};
+  json["overflows"] = overflows ? Json(*overflows) : Json(nullptr);
   put_figures(json, chip, counters);
   return json;
 }
@@ -156,6 +159,8 @@ std::string to_json(const Report& report) {
   json["seconds"] = report.seconds();
   json["images_per_second"] = report.images_per_second();
   json["latency_seconds"] = report.latency_seconds();
+  const auto overflows = total_overflows(report.result);
+  json["overflows"] = overflows ? Json(*overflows) : Json(nullptr);
   put_figures(json, report.chip, report.result.total);
   json["unified_buffer_peak_bytes"] = report.unified_buffer_peak;
   json["faults"] = report.fault_effect
@@ -163,7 +168,8 @@ std::string to_json(const Report& report) {
                        : Json(nullptr);
   json["layers"] = Json::array();
   for (std::size_t i = 0; i < report.layers.size(); ++i) {
-    json["layers"].push_back(layer_json(report.chip, report.layers[i], report.result.layers[i]));
+    json["layers"].push_back(layer_json(report.chip, report.layers[i], report.result.layers[i],
+                                        overflows_of(report.result, i)));
   }
   json["host"] = host_json(report.host);
   return dumped(json);

@@ -64,4 +64,14 @@ std::string shortened(const std::string& name, std::size_t width) {
   return name.substr(0, width - 1 - tail) + "~" + name.substr(name.size() - tail);
 }
 
+std::string csv_field(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char letter : text) {
+    if (letter == '"') quoted += '"';
+    quoted += letter;
+  }
+  return quoted + "\"";
+}
+
 }  // namespace tilewave::sim

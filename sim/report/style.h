@@ -28,5 +28,7 @@ std::string with_prefix(double value, const std::string& unit);
 std::string percent(double share, int decimals = 1);
 /// At most `width` characters: the middle of a long name gives way to "~".
 std::string shortened(const std::string& name, std::size_t width);
+/// Quoted as RFC 4180 says where a text has a comma, a quote or a line break.
+std::string csv_field(const std::string& text);
 
 }  // namespace tilewave::sim

@@ -250,6 +250,20 @@ std::string energy_lines(const Report& r, const Style& style) {
   return text + "\n";
 }
 
+/// Sums that left the accumulators' width, if any did.
+std::string overflow_lines(const Report& r, const Style& style) {
+  const std::int64_t total = total_overflows(r.result).value_or(0);
+  if (total == 0) return "";
+  const auto& counts = r.result.overflows;
+  const auto most = std::max_element(counts.begin(), counts.end());
+  const Layer& layer = r.layers[static_cast<std::size_t>(most - counts.begin())];
+  const bool wraps = r.chip.precision.overflow == Overflow::wrap;
+  return label(style, "overflows") +
+         fmt::format("{} sums left the {} bits and {}; {} of them in {}\n", grouped(total),
+                     r.chip.precision.accumulator_bits, wraps ? "wrapped" : "saturated",
+                     percent(share_of(*most, total)), shortened(layer.name, 12));
+}
+
 std::string fault_lines(const Report& r, const Style& style) {
   if (!r.fault_effect) return "";
   const FaultEffect& effect = *r.fault_effect;
@@ -285,8 +299,8 @@ std::string host_line(const Report& r, const Style& style) {
 std::string to_text(const Report& report, const Style& style) {
   return what_ran(report, style) + accuracy_line(report, style) + speed_lines(report, style) +
          "\n" + class_lines(report, style) + "\n" + layer_lines(report, style) + "\n" +
-         fault_lines(report, style) + split_lines(report, style) + byte_lines(report, style) +
-         energy_lines(report, style) + host_line(report, style);
+         fault_lines(report, style) + overflow_lines(report, style) + split_lines(report, style) +
+         byte_lines(report, style) + energy_lines(report, style) + host_line(report, style);
 }
 
 }  // namespace tilewave::sim

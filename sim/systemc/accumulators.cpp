@@ -16,12 +16,6 @@ Accumulators::Accumulators(const sc_core::sc_module_name& name, Shared& shared, 
   columns_written_.resize(static_cast<std::size_t>(rows));
 }
 
-std::int32_t Accumulators::narrow(std::int64_t value) const {
-  const Precision& precision = shared_.chip.precision;
-  return precision.overflow == Overflow::saturate ? saturate(value, precision.accumulator_bits)
-                                                  : wrap(value, precision.accumulator_bits);
-}
-
 void Accumulators::begin_row(const Operation& multiply, std::int64_t row) {
   const Bytes bytes = multiply.tile->cols * shared_.chip.accumulator_bytes();
   BytesMoved& moved = shared_.recorder.counters(multiply).bytes;
@@ -34,12 +28,15 @@ void Accumulators::begin_row(const Operation& multiply, std::int64_t row) {
   std::int32_t* const entries = entries_.data() + row * columns_;
   std::fill(entries, entries + columns_, 0);
   std::transform(bias.begin(), bias.end(), entries,
-                 [this](std::int32_t value) { return narrow(value); });
+                 [this](std::int32_t value) { return narrow(value, shared_.chip.precision); });
 }
 
-void Accumulators::add(std::int64_t row, std::int64_t column, std::int32_t sum) {
+void Accumulators::add(const Operation& multiply, std::int64_t row, std::int64_t column,
+                       std::int32_t sum) {
   std::int32_t& entry = entries_[static_cast<std::size_t>(row * columns_ + column)];
-  entry = narrow(std::int64_t{entry} + sum);
+  const std::int64_t exact = std::int64_t{entry} + sum;
+  entry = narrow(exact, shared_.chip.precision);
+  if (entry != exact) shared_.recorder.overflowed(multiply, 1);
 }
 
 const std::int32_t* Accumulators::read(const Operation& activate, std::int64_t row) {

@@ -16,14 +16,12 @@ class Accumulators final : public sc_core::sc_module {
   /// Before the sums of a multiply for a row come in: its entries start from the bias, unless the
   /// multiply adds to what is there.
   void begin_row(const Operation& multiply, std::int64_t row);
-  /// A sum that has left the array is added to its entry.
-  void add(std::int64_t row, std::int64_t column, std::int32_t sum);
+  /// A sum of the multiply that has left the array is added to its entry.
+  void add(const Operation& multiply, std::int64_t row, std::int64_t column, std::int32_t sum);
   /// The first `columns` entries of a row.
   const std::int32_t* read(const Operation& activate, std::int64_t row);
 
  private:
-  std::int32_t narrow(std::int64_t value) const;
-
   Shared& shared_;
   std::int64_t columns_;
   std::vector<std::int32_t> entries_;

@@ -2,6 +2,7 @@
 
 #include <exception>
 #include <systemc>
+#include <vector>
 
 #include "sim/chip/chip.h"
 #include "sim/isa/program.h"
@@ -42,6 +43,12 @@ struct Shared {
   Recorder& recorder;
   std::exception_ptr error = nullptr;  ///< what ended the simulation early
   ArrayFaults* faults = nullptr;       ///< of the matrix unit; null if nothing is broken
+  /// By instruction: whether the array has to look at how its additions end; empty if never.
+  std::vector<char> overflowing = {};
+
+  bool overflows(const Operation& multiply) const {
+    return !overflowing.empty() && overflowing[static_cast<std::size_t>(multiply.index)] != 0;
+  }
 };
 
 /// A block with one process, step(), which its timer and the events of its neighbours wake.

@@ -4,7 +4,7 @@
 
 namespace tilewave::sim::systemc {
 
-OsArray::OsArray(const Chip& chip, ArrayFaults* faults)
+OsArray::OsArray(const Chip& chip, ArrayFaults* faults, bool counts_overflows)
     : rows_(chip.array.rows),
       cols_(chip.array.cols),
       double_buffered_(chip.array.double_buffered_weights),
@@ -21,6 +21,7 @@ OsArray::OsArray(const Chip& chip, ArrayFaults* faults)
   const auto size = static_cast<std::size_t>(rows_ * cols_);
   weight_.resize(size);
   psum_.resize(size);
+  if (counts_overflows) overflows_.resize(size);
   if (double_buffered_) drain_.resize(size);
   if (chip.passes() == 1) return;
   product_.resize(size);
@@ -119,7 +120,10 @@ void OsArray::for_each_pe(const std::deque<std::int64_t>& wavefronts, Fn fn) con
 }
 
 void OsArray::start_sums() {
-  for_each_pe(first_products_, [this](std::size_t pe) { psum_[pe] = 0; });
+  for_each_pe(first_products_, [this](std::size_t pe) {
+    psum_[pe] = 0;
+    if (!overflows_.empty()) overflows_[pe] = 0;
+  });
   while (!first_products_.empty() && clock_ - first_products_.front() >= depth_ - 1) {
     first_products_.pop_front();
   }
@@ -157,7 +161,13 @@ void OsArray::break_operands() {
 }
 
 void OsArray::multiply_and_add() {
-  const PeRegisters registers{rows_, cols_, activation_, weight_.data(), psum_.data(), weight_top_};
+  const PeRegisters registers{rows_,
+                              cols_,
+                              activation_,
+                              weight_.data(),
+                              psum_.data(),
+                              weight_top_,
+                              overflows_.empty() ? nullptr : overflows_.data()};
   if (product_.empty()) {
     clock_array(registers, 0, adders_);
     return;

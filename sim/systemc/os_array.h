@@ -33,8 +33,9 @@ class OsArray final : public ArrayRegisters {
     bool is_last_step = false;
   };
 
-  /// `faults`: may be null; else whose begin_clock() comes before each clock().
-  explicit OsArray(const Chip& chip, ArrayFaults* faults = nullptr);
+  /// `faults`: may be null; else whose begin_clock() comes before each clock(). Whether the array
+  /// counts its sums' overflows.
+  explicit OsArray(const Chip& chip, ArrayFaults* faults = nullptr, bool counts_overflows = false);
 
   /// One cycle. The entry's activations, one per pixel of its multiply, and weights, one per
   /// column of its tile; as wide as they are.
@@ -43,6 +44,11 @@ class OsArray final : public ArrayRegisters {
   /// fn(multiply, row, column, sum) for the sums that left the array in the cycle that clock() did.
   template <typename Fn>
   void for_each_leaving(Fn fn) const;
+  /// fn(multiply, row, column, overflows) for the sums that had their last product added in the
+  /// cycle that clock() did: how many additions left the accumulators' width. Not if that is not
+  /// counted.
+  template <typename Fn>
+  void for_each_overflows(Fn fn) const;
   std::int32_t read(Register reg, std::int64_t row, std::int64_t column) const override;
   /// Nothing moves in the array.
   bool is_quiet() const { return multiplies_inside_ == 0; }
@@ -95,6 +101,7 @@ class OsArray final : public ArrayRegisters {
   std::vector<std::int16_t> weight_;
   std::int64_t weight_top_ = 0;  ///< row of weight_ in which the first row of PEs has its own
   std::vector<std::int32_t> psum_, product_, drain_;
+  std::vector<std::int32_t> overflows_;  ///< of each PE's sum; empty if not counted
 
   std::int64_t clock_ = 0;
   std::int64_t depth_;          ///< clocks from the first PE to the last
@@ -117,6 +124,18 @@ void OsArray::for_each_leaving(Fn fn) const {
     for (std::int64_t column = columns.first; column < columns.end; ++column) {
       fn(*drain.multiply, rows_ - 1 - (age - column), column,
          leaving_[static_cast<std::size_t>(column)]);
+    }
+  }
+}
+
+template <typename Fn>
+void OsArray::for_each_overflows(Fn fn) const {
+  if (overflows_.empty()) return;
+  for (const Drain& drain : drains_) {
+    const std::int64_t age = clock_ - (drain.begin - rows_);  // since its last product entered
+    for (std::int64_t row = std::max<std::int64_t>(0, age - cols_ + 1);
+         row <= std::min(rows_ - 1, age); ++row) {
+      fn(*drain.multiply, row, age - row, overflows_[place(row, age - row, 0)]);
     }
   }
 }

@@ -38,6 +38,20 @@ void add_products(const std::int32_t* __restrict product, std::int32_t* __restri
   }
 }
 
+/// Counts, too, how many additions of each sum have left the width.
+TILEWAVE_CLONES
+void add_products_counting(const std::int32_t* __restrict product, std::int32_t* __restrict psum,
+                           std::int32_t* __restrict overflows, std::int64_t cols,
+                           const std::int32_t* __restrict is_last, Adders adders) {
+  for (std::int64_t c = 0; c < cols; ++c) {
+    const std::int64_t exact = std::int64_t{psum[c]} + (product[c] & is_last[c]);
+    const std::int32_t sum =
+        adders.saturates ? saturate(exact, adders.bits) : wrap(exact, adders.bits);
+    overflows[c] += sum != exact ? 1 : 0;
+    psum[c] = sum;
+  }
+}
+
 }  // namespace
 
 void clock_os_array(const PeRegisters& pe, std::int32_t* product, const Adders& adders,
@@ -48,8 +62,13 @@ void clock_os_array(const PeRegisters& pe, std::int32_t* product, const Adders& 
     const std::int16_t* weight = pe.weight + (top < pe.rows ? top : top - pe.rows) * cols;
     multiply_pass(pe.activation.row(row), weight, product + row * cols, cols,
                   control.product_shift + row, control.keeps_product + row);
-    add_products(product + row * cols, pe.psum + row * cols, cols, control.is_last + row,
-                 adders.bits, adders.saturates);
+    if (pe.overflows == nullptr) {
+      add_products(product + row * cols, pe.psum + row * cols, cols, control.is_last + row,
+                   adders.bits, adders.saturates);
+    } else {
+      add_products_counting(product + row * cols, pe.psum + row * cols, pe.overflows + row * cols,
+                            cols, control.is_last + row, adders);
+    }
   }
 }
 

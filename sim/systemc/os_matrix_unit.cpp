@@ -5,7 +5,7 @@ namespace tilewave::sim::systemc {
 OsMatrixUnit::OsMatrixUnit(const sc_core::sc_module_name& name, Shared& shared,
                            const MatrixUnitPorts& ports)
     : ClockedMatrixUnit(name, shared, ports),
-      array_(shared.chip, shared.faults),
+      array_(shared.chip, shared.faults, !shared.overflowing.empty()),
       activations_(static_cast<std::size_t>(shared.chip.array.rows)) {}
 
 void OsMatrixUnit::begin_rows(const Work& work) {
@@ -32,8 +32,13 @@ void OsMatrixUnit::clock_array() {
         if (pixel >= op.instruction.rows || channel >= op.tile->cols) return;
         const std::int64_t row = op.accumulators.begin + pixel;
         if (channel == 0) ports_.accumulators.begin_row(op, row);
-        if (shared_.with_values) ports_.accumulators.add(row, channel, sum);
+        if (shared_.with_values) ports_.accumulators.add(op, row, channel, sum);
       });
+  array_.for_each_overflows([this](const Operation& op, std::int64_t pixel, std::int64_t channel,
+                                   std::int32_t overflows) {
+    if (pixel >= op.instruction.rows || channel >= op.tile->cols) return;
+    shared_.recorder.overflowed(op, overflows);
+  });
 }
 
 }  // namespace tilewave::sim::systemc

@@ -5,7 +5,8 @@
 
 namespace tilewave::sim::systemc {
 
-PeArray::PeArray(const Chip& chip, const Program& program, ArrayFaults* faults)
+PeArray::PeArray(const Chip& chip, const Program& program, ArrayFaults* faults,
+                 bool counts_overflows)
     : program_(program),
       rows_(chip.array.rows),
       cols_(chip.array.cols),
@@ -26,6 +27,7 @@ PeArray::PeArray(const Chip& chip, const Program& program, ArrayFaults* faults)
   weight_.resize(size);
   if (double_buffered_) shadow_.resize(size);
   psum_.resize(size);
+  if (counts_overflows) overflows_.resize(size);
   if (holds_inputs_) std::swap(moving_bytes_, staying_bytes_);
   if (chip.passes() == 1) return;
   product_.resize(size);
@@ -146,10 +148,13 @@ std::int32_t PeArray::read(Register reg, std::int64_t row, std::int64_t column) 
 }
 
 void PeArray::multiply_and_add() {
-  const PeRegisters registers{rows_, cols_, activation_, weight_.data(), psum_.data()};
+  std::int32_t* const overflows = overflows_.empty() ? nullptr : overflows_.data();
+  const PeRegisters registers{rows_,        cols_, activation_, weight_.data(),
+                              psum_.data(), 0,     overflows};
   if (product_.empty()) {
     psum_top_ = (psum_top_ > 0 ? psum_top_ : rows_) - 1;
     std::fill_n(psum_.begin() + psum_top_ * cols_, cols_, 0);
+    if (overflows != nullptr) std::fill_n(overflows + psum_top_ * cols_, cols_, 0);
     clock_array(registers, psum_top_, adders_);
     return;
   }

@@ -39,8 +39,10 @@ class PeArray final : public ArrayRegisters {
     std::int64_t count = 0;
   };
 
-  /// `faults`: may be null; else whose begin_clock() comes before each clock().
-  PeArray(const Chip& chip, const Program& program, ArrayFaults* faults = nullptr);
+  /// `faults`: may be null; else whose begin_clock() comes before each clock(). Whether the array
+  /// counts its sums' overflows.
+  PeArray(const Chip& chip, const Program& program, ArrayFaults* faults = nullptr,
+          bool counts_overflows = false);
 
   /// From this cycle on the tile's rows enter at the top, into the shadow plane.
   void begin_shift_in(const Tile& tile);
@@ -53,6 +55,10 @@ class PeArray final : public ArrayRegisters {
   /// The entry whose sum left the column's last PE in the cycle that clock() did.
   const Entry& leaving(std::int64_t column) const { return entered(rows_ - 1 + column); }
   std::int32_t sum(std::int64_t column) const { return psum_[psum_place(rows_ - 1, column)]; }
+  /// How many additions of sum(column) left the accumulators' width; 0 if that is not counted.
+  std::int32_t overflows(std::int64_t column) const {
+    return overflows_.empty() ? 0 : overflows_[psum_place(rows_ - 1, column)];
+  }
   std::int32_t read(Register reg, std::int64_t row, std::int64_t column) const override;
   /// Nothing moves in the array.
   bool is_quiet() const { return rows_inside_ == 0 && shifts_.empty(); }
@@ -101,6 +107,7 @@ class PeArray final : public ArrayRegisters {
   ActivationLines activation_;
   std::vector<std::int16_t> weight_, shadow_;
   std::vector<std::int32_t> psum_, product_;
+  std::vector<std::int32_t> overflows_;  ///< of each sum, where it lies; empty if not counted
   std::int64_t psum_top_ = 0;  ///< row of psum_ in which the sums of the first row of PEs are
   std::vector<std::int32_t> zeros_;
 

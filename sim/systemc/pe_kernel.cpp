@@ -8,6 +8,10 @@
 namespace tilewave::sim::systemc {
 namespace {
 
+inline std::int32_t end_sum(std::int64_t exact, Adders adders) {
+  return adders.saturates ? saturate(exact, adders.bits) : wrap(exact, adders.bits);
+}
+
 TILEWAVE_CLONES
 void add_row(const std::int16_t* __restrict activation, const std::int16_t* __restrict weight,
              std::int32_t* __restrict psum, std::int64_t cols) {
@@ -37,6 +41,19 @@ void add_row_saturating(const std::int16_t* __restrict activation,
                         std::int64_t cols, int bits) {
   for (std::int64_t c = 0; c < cols; ++c) {
     psum[c] = saturate(std::int64_t{psum[c]} + activation[c] * weight[c], bits);
+  }
+}
+
+/// Counts, too; at full width as well.
+TILEWAVE_CLONES
+void add_row_counting(const std::int16_t* __restrict activation,
+                      const std::int16_t* __restrict weight, std::int32_t* __restrict psum,
+                      std::int32_t* __restrict overflows, std::int64_t cols, Adders adders) {
+  for (std::int64_t c = 0; c < cols; ++c) {
+    const std::int64_t exact = std::int64_t{psum[c]} + activation[c] * weight[c];
+    const std::int32_t sum = end_sum(exact, adders);
+    overflows[c] += sum != exact ? 1 : 0;
+    psum[c] = sum;
   }
 }
 
@@ -75,6 +92,23 @@ void add_products(const std::int32_t* __restrict product, const std::int32_t* __
   }
 }
 
+/// Counts, too, how many additions of each sum have left the width; those of the sum above are
+/// among them.
+TILEWAVE_CLONES
+void add_products_counting(const std::int32_t* __restrict product,
+                           const std::int32_t* __restrict above, std::int32_t* __restrict psum,
+                           const std::int32_t* __restrict above_overflows,
+                           std::int32_t* __restrict overflows, std::int64_t cols,
+                           const std::int32_t* __restrict is_last, Adders adders) {
+  for (std::int64_t c = 0; c < cols; ++c) {
+    const std::int64_t exact = std::int64_t{above[c]} + product[c];
+    const std::int32_t sum = end_sum(exact, adders);
+    const std::int32_t count = above_overflows[c] + (sum != exact ? 1 : 0);
+    psum[c] = (sum & is_last[c]) | (psum[c] & ~is_last[c]);
+    overflows[c] = (count & is_last[c]) | (overflows[c] & ~is_last[c]);
+  }
+}
+
 }  // namespace
 
 void clock_array(const PeRegisters& pe, std::int64_t psum_top, const Adders& adders) {
@@ -88,7 +122,9 @@ void clock_array(const PeRegisters& pe, std::int64_t psum_top, const Adders& add
     const std::int16_t* activation = pe.activation.row(row) + busy.begin;
     const std::int16_t* weight = pe.weight + place(pe.weight_top);
     std::int32_t* psum = pe.psum + place(psum_top);
-    if (adders.saturates) {
+    if (pe.overflows != nullptr) {
+      add_row_counting(activation, weight, psum, pe.overflows + place(psum_top), count, adders);
+    } else if (adders.saturates) {
       add_row_saturating(activation, weight, psum, count, adders.bits);
     } else if (adders.bits < 32) {
       add_row_wrapping(activation, weight, psum, count, adders.bits);
@@ -107,8 +143,15 @@ void clock_array(const PeRegisters& pe, std::int32_t* product, const std::int32_
     multiply_pass(pe.activation.row(row), pe.weight + row * cols, product + row * cols, cols,
                   control.weight_shift + row, control.weight_mask + row,
                   control.product_shift + row, control.keeps_product + row);
-    add_products(product + row * cols, row > 0 ? psum - cols : top, psum, cols,
-                 control.is_last + row, adders.bits, adders.saturates);
+    const std::int32_t* const above = row > 0 ? psum - cols : top;
+    if (pe.overflows == nullptr) {
+      add_products(product + row * cols, above, psum, cols, control.is_last + row, adders.bits,
+                   adders.saturates);
+      continue;
+    }
+    std::int32_t* const overflows = pe.overflows + row * cols;
+    add_products_counting(product + row * cols, above, psum, row > 0 ? overflows - cols : top,
+                          overflows, cols, control.is_last + row, adders);
   }
 }
 

@@ -26,6 +26,9 @@ struct PeRegisters {
   const std::int16_t* weight = nullptr;
   std::int32_t* psum = nullptr;
   std::int64_t weight_top = 0;  ///< row of `weight` in which the first row of PEs has its own
+  /// Of each sum, how many additions left the adders' width: where `psum` has the sum. Null if
+  /// nobody needs to know.
+  std::int32_t* overflows = nullptr;
 };
 
 /// What the control that travels with the wavefront tells the PEs at (row, column), by row +

@@ -5,7 +5,7 @@ namespace tilewave::sim::systemc {
 PeMatrixUnit::PeMatrixUnit(const sc_core::sc_module_name& name, Shared& shared,
                            const MatrixUnitPorts& ports)
     : ClockedMatrixUnit(name, shared, ports),
-      array_(shared.chip, shared.program, shared.faults),
+      array_(shared.chip, shared.program, shared.faults, !shared.overflowing.empty()),
       values_(static_cast<std::size_t>(shared.chip.array.rows)) {
   if (!holds_inputs()) return;
   loaded_.resize(static_cast<std::size_t>(shared.chip.array.rows * shared.chip.array.cols));
@@ -116,7 +116,9 @@ void PeMatrixUnit::collect(const PeArray::Entry& entry, std::int64_t column) {
   if (pixel >= op.instruction.rows || channel >= op.tile->cols) return;
   const std::int64_t row = op.accumulators.begin + pixel;
   if (channel == 0) ports_.accumulators.begin_row(op, row);
-  if (shared_.with_values) ports_.accumulators.add(row, channel, array_.sum(column));
+  if (!shared_.with_values) return;
+  shared_.recorder.overflowed(op, array_.overflows(column));
+  ports_.accumulators.add(op, row, channel, array_.sum(column));
 }
 
 }  // namespace tilewave::sim::systemc

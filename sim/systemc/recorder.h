@@ -10,14 +10,19 @@ namespace tilewave::sim::systemc {
 /// Where the blocks write down what they did.
 class Recorder {
  public:
-  Recorder(const Program& program, bool trace) : trace_(trace) {
+  Recorder(const Program& program, bool with_values, bool trace) : trace_(trace) {
     result_.layers.resize(program.layers.size());
+    if (with_values) result_.overflows.resize(program.layers.size());
   }
 
   /// Of the layer that the operation works for; of the run, if it has none.
   RunCounters& counters(const Operation& op) { return counters(op.layer); }
   RunCounters& counters(std::int32_t layer) {
     return layer < 0 ? result_.total : result_.layers[static_cast<std::size_t>(layer)];
+  }
+  /// Additions for the multiply whose result left the accumulators' width.
+  void overflowed(const Operation& multiply, std::int64_t additions) {
+    result_.overflows[static_cast<std::size_t>(multiply.layer)] += additions;
   }
   /// An instruction has left its unit, and its effect is complete.
   void finished(Unit unit, const Work& work, Cycles start, Cycles end, Cycles done) {

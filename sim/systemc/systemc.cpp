@@ -6,6 +6,7 @@
 #include "sim/engine.h"
 #include "sim/isa/fits.h"
 #include "sim/isa/place.h"
+#include "sim/isa/sum_bounds.h"
 #include "sim/systemc/accelerator.h"
 #include "sim/systemc/context.h"
 #include "sim/systemc/waveform.h"
@@ -98,10 +99,11 @@ class SystemcEngine final : public Engine {
     check_probes(chip, program, !inputs.empty(), options);
     ArrayFaults faults(chip, program, options.faults);
     const InstructionStream stream(program, launches);
-    Recorder recorder(program, options.trace);
+    Recorder recorder(program, !inputs.empty(), options.trace);
     HostMemory host(program, inputs, launches);
     Shared shared{chip,     program, !inputs.empty(),
                   recorder, nullptr, options.faults.any() ? &faults : nullptr};
+    if (shared.with_values) shared.overflowing = overflowing(shared);
     if (launches > 0) {
       Progress progress(options);
       const Context context(options.stop);
@@ -116,6 +118,17 @@ class SystemcEngine final : public Engine {
     result.outputs = host.take_outputs();
     result.faults = faults.counts();
     return result;
+  }
+
+  /// Nothing is proven of registers that are broken.
+  static std::vector<char> overflowing(const Shared& shared) {
+    if (shared.faults != nullptr) {
+      return std::vector<char>(shared.program.instructions.size(), char{1});
+    }
+    std::vector<char> all =
+        may_overflow(shared.chip, shared.program, decode_program(shared.program, 0));
+    const bool any = std::find(all.begin(), all.end(), char{1}) != all.end();
+    return any ? all : std::vector<char>{};
   }
 
   void check_probes(const Chip& chip, const Program& program, bool with_values,

@@ -76,33 +76,36 @@ std::vector<std::int16_t> TileMatrixUnit::gather(const Operation& op) {
   return activations;
 }
 
-std::vector<std::int32_t> TileMatrixUnit::multiply_tile(const Operation& op) const {
+std::vector<std::int32_t> TileMatrixUnit::multiply_tile(const Operation& op) {
   std::vector<std::int32_t> sums;
   if (!shared_.with_values) return sums;
   const auto columns = static_cast<std::size_t>(op.tile->cols);
   sums.resize(op.instruction.rows * columns);
-  const Precision& precision = shared_.chip.precision;
-  const bool saturates = precision.overflow == Overflow::saturate;
   const std::int16_t* activation = activations_.data();
   for (std::size_t pixel = 0; pixel < op.instruction.rows; ++pixel) {
     const std::int16_t* weights = shared_.program.weights.data() + op.tile->offset;
-    std::int32_t* sum = sums.data() + pixel * columns;
     for (std::int64_t k = 0; k < op.tile->rows; ++k, weights += columns) {
-      const std::int32_t x = *activation++;
-      if (saturates) {
-        for (std::size_t n = 0; n < columns; ++n) {
-          sum[n] = saturate(std::int64_t{sum[n]} + x * weights[n], precision.accumulator_bits);
-        }
-        continue;
-      }
-      // Unsigned, which wraps; the accumulator drops the bits that it does not have.
-      for (std::size_t n = 0; n < columns; ++n) {
-        sum[n] = static_cast<std::int32_t>(static_cast<std::uint32_t>(sum[n]) +
-                                           static_cast<std::uint32_t>(x * weights[n]));
-      }
+      add_products(op, sums.data() + pixel * columns, weights, *activation++);
     }
   }
   return sums;
+}
+
+/// One row of the array: a product for each column's sum.
+void TileMatrixUnit::add_products(const Operation& op, std::int32_t* sums,
+                                  const std::int16_t* weights, std::int32_t activation) {
+  const std::int64_t columns = op.tile->cols;
+  if (!shared_.overflows(op)) {
+    for (std::int64_t n = 0; n < columns; ++n) sums[n] += activation * weights[n];
+    return;
+  }
+  std::int64_t overflows = 0;
+  for (std::int64_t n = 0; n < columns; ++n) {
+    const std::int64_t exact = std::int64_t{sums[n]} + activation * weights[n];
+    sums[n] = narrow(exact, shared_.chip.precision);
+    overflows += sums[n] != exact;
+  }
+  shared_.recorder.overflowed(op, overflows);
 }
 
 void TileMatrixUnit::write_sums(const Sums& sums) {
@@ -113,7 +116,7 @@ void TileMatrixUnit::write_sums(const Sums& sums) {
     ports_.accumulators.begin_row(op, row);
     if (!shared_.with_values) continue;
     for (std::int64_t column = 0; column < used; ++column) {
-      ports_.accumulators.add(row, column,
+      ports_.accumulators.add(op, row, column,
                               sums.values[static_cast<std::size_t>(r * used + column)]);
     }
   }

@@ -28,7 +28,9 @@ class TileMatrixUnit final : public MatrixUnitBase {
   void arm() override;
   Cycles travel() const;
   std::vector<std::int16_t> gather(const Operation& op);
-  std::vector<std::int32_t> multiply_tile(const Operation& op) const;
+  std::vector<std::int32_t> multiply_tile(const Operation& op);
+  void add_products(const Operation& op, std::int32_t* sums, const std::int16_t* weights,
+                    std::int32_t activation);
   void write_sums(const Sums& sums);
 
   std::optional<Cycles> shift_end_, rows_end_;

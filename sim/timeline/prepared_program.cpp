@@ -5,12 +5,13 @@
 #include <tuple>
 
 #include "sim/accumulate.h"
+#include "sim/isa/sum_bounds.h"
 #include "sim/timeline/values.h"
 
 namespace tilewave::sim {
 namespace {
 
-std::int32_t narrow(std::int64_t value) {
+std::int32_t to_int(std::int64_t value) {
   return static_cast<std::int32_t>(value);
 }
 
@@ -40,13 +41,13 @@ std::vector<GatherRun> gather_runs(const Setup& setup, std::int64_t k_first, std
         std::min({plane_channels - in_plane, setup.channel_count - k % setup.channel_count,
                   k_first + count - k});
     GatherRun run;
-    run.dy = narrow(kernel_pixel / window.kernel_width * window.dilation_height - window.pad_top);
-    run.dx = narrow(kernel_pixel % window.kernel_width * window.dilation_width - window.pad_left);
-    run.dx_step = narrow(window.dilation_width);
-    run.length = narrow(length);
-    run.k = narrow(k - k_first);
+    run.dy = to_int(kernel_pixel / window.kernel_width * window.dilation_height - window.pad_top);
+    run.dx = to_int(kernel_pixel % window.kernel_width * window.dilation_width - window.pad_left);
+    run.dx_step = to_int(window.dilation_width);
+    run.length = to_int(length);
+    run.k = to_int(k - k_first);
     run.base = setup.source.plane_offset(plane, setup.images) + in_plane;
-    run.pixel_elements = narrow(plane_channels);
+    run.pixel_elements = to_int(plane_channels);
     k += length;
     // Neighbouring pixels of one kernel row make one run if all of their values go in.
     const bool continues = !runs.empty() && length == setup.channel_count &&
@@ -85,6 +86,7 @@ PreparedProgram::PreparedProgram(const Chip& chip_used, const Program& program_u
     sums_stride =
         std::max(sums_stride, ceil_div(static_cast<std::int64_t>(table.bias.size()), 8) * 8);
   }
+  overflowing = may_overflow(*chip, *program, operations[0]);
   pack_tiles();
   pad_biases();
   plan_gathers();
@@ -95,19 +97,15 @@ void PreparedProgram::pack_tiles() {
     const std::int64_t columns = ceil_div(tile.cols, 8) * 8;
     packed_weights_.push_back(pack(*program, tile, columns));
     tiles_.push_back(
-        {packed_weights_.back().data(), narrow(ceil_div(tile.rows, 2)), narrow(columns)});
+        {packed_weights_.back().data(), to_int(ceil_div(tile.rows, 2)), to_int(columns)});
   }
 }
 
 void PreparedProgram::pad_biases() {
-  const int bits = chip->precision.accumulator_bits;
   for (const Columns& table : program->columns) {
     std::vector<std::int32_t> bias(static_cast<std::size_t>(sums_stride), 0);
     std::copy(table.bias.begin(), table.bias.end(), bias.begin());
-    for (std::int32_t& value : bias) {
-      value = chip->precision.overflow == Overflow::saturate ? saturate(value, bits)
-                                                             : wrap(value, bits);
-    }
+    for (std::int32_t& value : bias) value = narrow(value, chip->precision);
     biases_.push_back(std::move(bias));
   }
 }
@@ -124,16 +122,16 @@ void PreparedProgram::plan_gathers() {
     const std::vector<GatherRun>& runs = runs_[it->second];
     GatherPlan& plan = plans[static_cast<std::size_t>(op.index)];
     plan.runs = runs.data();
-    plan.run_count = narrow(static_cast<std::int64_t>(runs.size()));
-    plan.height = narrow(setup.source.shape.height);
-    plan.width = narrow(setup.source.shape.width);
-    plan.output_height = narrow(setup.output.height);
-    plan.output_width = narrow(setup.output.width);
-    plan.stride_height = narrow(setup.window.stride_height);
-    plan.stride_width = narrow(setup.window.stride_width);
+    plan.run_count = to_int(static_cast<std::int64_t>(runs.size()));
+    plan.height = to_int(setup.source.shape.height);
+    plan.width = to_int(setup.source.shape.width);
+    plan.output_height = to_int(setup.output.height);
+    plan.output_width = to_int(setup.output.width);
+    plan.stride_height = to_int(setup.window.stride_height);
+    plan.stride_width = to_int(setup.window.stride_width);
     plan.padding = static_cast<std::int16_t>(setup.zero_point);
-    plan.k = narrow(op.tile->rows);
-    plan.k_padded = narrow(ceil_div(op.tile->rows, 2) * 2);
+    plan.k = to_int(op.tile->rows);
+    plan.k_padded = to_int(ceil_div(op.tile->rows, 2) * 2);
     longest_row = std::max(longest_row, plan.k_padded);
     if (op.loads_rows) {
       most_kept_rows = std::max(most_kept_rows, std::int64_t{op.instruction.rows});

@@ -25,6 +25,7 @@ struct PreparedProgram {
   const Program* program;
   DecodedLaunches operations;     ///< by launch parity
   std::vector<GatherPlan> plans;  ///< by instruction; of matmuls only
+  std::vector<char> overflowing;  ///< by instruction, see may_overflow
   std::int64_t buffer_elements = 0;
   std::int64_t accumulator_rows = 0;
   std::int64_t sums_stride = 0;     ///< columns kept per accumulator row

@@ -52,6 +52,14 @@ struct RowKernels {
   /// from it ([columns_padded]) instead of from what is there.
   void (*multiply)(const std::int16_t* values, std::int32_t rows, const PackedTile& tile,
                    const std::int32_t* start, std::int32_t* sums, std::int64_t stride);
+  /// The same in the array's order and at the accumulators' width, `bits` (12 to 32): the partial
+  /// sum of a row and column starts from 0 and takes on one product after the other, then is added
+  /// to what is in `sums` or `start`, which must fit the width. Each addition saturates or wraps.
+  /// Returns of how many the exact result did not fit.
+  std::int64_t (*multiply_narrow)(const std::int16_t* values, std::int32_t rows,
+                                  const PackedTile& tile, const std::int32_t* start,
+                                  std::int32_t* sums, std::int64_t stride, int bits,
+                                  bool saturates);
   /// The largest of each column over `count` rows, which lie at rows[i].
   void (*column_max)(const std::int32_t* const* rows, std::int32_t count, std::int32_t columns,
                      std::int32_t* out);

@@ -45,23 +45,25 @@ class Timeline final : public Engine {
                    "inputs are whole images");
     const std::int64_t launches = ceil_div(images, program.batch);
     RunResult result = time(chip, program, launches, options);
-    result.outputs = execute(chip, program, inputs, launches, options);
+    execute(chip, program, inputs, launches, options, result);
     result.outputs.resize(
         static_cast<std::size_t>(images * program.output.layout.shape.elements()));
     return result;
   }
 
  private:
-  static std::vector<std::int16_t> execute(const Chip& chip, const Program& program,
-                                           const std::vector<std::int16_t>& inputs,
-                                           std::int64_t launches, const RunOptions& options) {
+  /// Fills in what a run with values has.
+  static void execute(const Chip& chip, const Program& program,
+                      const std::vector<std::int16_t>& inputs, std::int64_t launches,
+                      const RunOptions& options, RunResult& result) {
     const std::int64_t input_size = program.input.layout.shape.elements() * program.batch;
     const std::int64_t output_size = program.output.layout.shape.elements() * program.batch;
-    std::vector<std::int16_t> outputs(static_cast<std::size_t>(launches * output_size));
+    result.outputs.resize(static_cast<std::size_t>(launches * output_size));
+    result.overflows.resize(program.layers.size());
     const auto prepared = prepare_values(chip, program);
     std::atomic<std::int64_t> next{0};
     std::int64_t done = 0;
-    std::mutex progress_mutex;
+    std::mutex mutex;
 
     const auto work = [&](std::int64_t /*worker*/) {
       const auto machine = make_value_machine(prepared);
@@ -74,17 +76,20 @@ class Timeline final : public Engine {
                       static_cast<std::int16_t>(program.input.quantization.zero_point));
           from = last.data();
         }
-        machine->launch(static_cast<int>(launch % 2), from, outputs.data() + launch * output_size,
-                        options.stop);
+        machine->launch(static_cast<int>(launch % 2), from,
+                        result.outputs.data() + launch * output_size, options.stop);
         if (!options.progress) continue;
-        const std::scoped_lock lock(progress_mutex);
+        const std::scoped_lock lock(mutex);
         ++done;
         stop_on_throw([&] { options.progress(done); }, next, launches);
+      }
+      const std::scoped_lock lock(mutex);
+      for (std::size_t layer = 0; layer < result.overflows.size(); ++layer) {
+        result.overflows[layer] += machine->overflows()[layer];
       }
     };
     const std::int64_t workers = std::min<std::int64_t>(std::max(options.threads, 1), launches);
     parallel_for(workers, static_cast<int>(workers), work);
-    return outputs;
   }
 };
 

@@ -5,7 +5,6 @@
 #include <type_traits>
 
 #include "base/error.h"
-#include "sim/accumulate.h"
 #include "sim/isa/place.h"
 #include "sim/timeline/prepared_program.h"
 
@@ -31,7 +30,8 @@ class Machine final : public ValueMachine {
         average_(row_),
         host_input_(host_elements(program_.input)),
         host_output_(host_elements(program_.output)),
-        host_scratch_(static_cast<std::size_t>(scratch_bytes_used(p_->operations)) / sizeof(T)) {}
+        host_scratch_(static_cast<std::size_t>(scratch_bytes_used(p_->operations)) / sizeof(T)),
+        overflows_(program_.layers.size()) {}
 
   void launch(int parity, const std::int16_t* inputs, std::int16_t* outputs,
               const std::stop_token& stop) override {
@@ -42,6 +42,8 @@ class Machine final : public ValueMachine {
     }
     from_host(outputs);
   }
+
+  const std::vector<std::int64_t>& overflows() const override { return overflows_; }
 
  private:
   std::size_t host_elements(const HostTensor& tensor) const {
@@ -136,13 +138,7 @@ class Machine final : public ValueMachine {
   std::int32_t* sums_of(std::int64_t row) { return sums_.data() + row * p_->sums_stride; }
 
   void matmul(const Operation& op) {
-    const Precision& precision = p_->chip->precision;
-    const bool saturating = precision.overflow == Overflow::saturate;
-    if (!op.instruction.accumulate) {
-      const auto columns =
-          std::max<std::int64_t>(op.tile->cols, static_cast<std::int64_t>(op.columns->bias.size()));
-      start_columns(op, columns, saturating ? 0 : p_->packed(op.tile).columns_padded);
-    }
+    if (!op.instruction.accumulate) start_columns(op);
     // All pixels at once where later multiplies may keep them.
     const std::int64_t pixels = op.instruction.rows;
     const std::int64_t block =
@@ -150,20 +146,30 @@ class Machine final : public ValueMachine {
     for (std::int64_t row = 0; row < pixels; row += block) {
       const std::int64_t rows = std::min(block, pixels - row);
       if (!op.instruction.keep_rows) gather(op, op.instruction.first + row, rows);
-      if (saturating) {
-        multiply_saturating(op, op.accumulators.begin + row, rows);
-        continue;
-      }
-      kernels_.multiply(gathered_.data(), static_cast<std::int32_t>(rows), p_->packed(op.tile),
-                        op.instruction.accumulate ? nullptr : p_->padded_bias(op.columns),
-                        sums_of(op.accumulators.begin + row), p_->sums_stride);
-      if (precision.accumulator_bits < 32) wrap_sums(op, op.accumulators.begin + row, rows);
+      multiply(op, sums_of(op.accumulators.begin + row), static_cast<std::int32_t>(rows));
     }
   }
 
-  /// Columns [from, columns) of the multiply's entries start from their bias: those to which the
-  /// tile's columns, filled up, do not reach.
-  void start_columns(const Operation& op, std::int64_t columns, std::int64_t from) {
+  /// The sums are exact unless they may overflow, and then there is no order to keep to.
+  void multiply(const Operation& op, std::int32_t* sums, std::int32_t rows) {
+    const PackedTile& tile = p_->packed(op.tile);
+    const std::int32_t* start = op.instruction.accumulate ? nullptr : p_->padded_bias(op.columns);
+    if (p_->overflowing[static_cast<std::size_t>(op.index)] == 0) {
+      kernels_.multiply(gathered_.data(), rows, tile, start, sums, p_->sums_stride);
+      return;
+    }
+    const Precision& precision = p_->chip->precision;
+    overflows_[static_cast<std::size_t>(op.layer)] += kernels_.multiply_narrow(
+        gathered_.data(), rows, tile, start, sums, p_->sums_stride, precision.accumulator_bits,
+        precision.overflow == Overflow::saturate);
+  }
+
+  /// The columns of the multiply's entries to which those of its tile, filled up, do not reach
+  /// start from their bias.
+  void start_columns(const Operation& op) {
+    const auto columns =
+        std::max<std::int64_t>(op.tile->cols, static_cast<std::int64_t>(op.columns->bias.size()));
+    const std::int64_t from = p_->packed(op.tile).columns_padded;
     const std::int32_t* bias = p_->padded_bias(op.columns);
     for (std::int64_t row = op.accumulators.begin; row < op.accumulators.end; ++row) {
       columns_written_[static_cast<std::size_t>(row)] = columns;
@@ -181,38 +187,6 @@ class Machine final : public ValueMachine {
       kernels_.gather_u8(plan, source, first, count, gathered_.data());
     } else {
       kernels_.gather_s16(plan, source, first, count, gathered_.data());
-    }
-  }
-
-  /// Since wrapping at every addition and wrapping once leave the same low bits.
-  void wrap_sums(const Operation& op, std::int64_t first, std::int64_t rows) {
-    for (std::int64_t row = first; row < first + rows; ++row) {
-      std::int32_t* sums = sums_of(row);
-      for (std::int64_t n = 0; n < op.tile->cols; ++n) {
-        sums[n] = wrap(sums[n], p_->chip->precision.accumulator_bits);
-      }
-    }
-  }
-
-  /// In the array's order: the partial sum passes the tile's rows from the first on, saturating
-  /// at each, and the tile's sum is added to the accumulator entry.
-  void multiply_saturating(const Operation& op, std::int64_t first, std::int64_t rows) {
-    const int bits = p_->chip->precision.accumulator_bits;
-    const std::int32_t k_padded = p_->plans[static_cast<std::size_t>(op.index)].k_padded;
-    const std::int16_t* weights = program_.weights.data() + op.tile->offset;
-    for (std::int64_t row = 0; row < rows; ++row) {
-      const std::int16_t* values = gathered_.data() + row * k_padded;
-      std::fill(row_.begin(), row_.end(), 0);
-      for (std::int64_t k = 0; k < op.tile->rows; ++k) {
-        for (std::int64_t n = 0; n < op.tile->cols; ++n) {
-          std::int32_t& sum = row_[static_cast<std::size_t>(n)];
-          sum = saturate(sum + std::int64_t{values[k]} * weights[k * op.tile->cols + n], bits);
-        }
-      }
-      std::int32_t* sums = sums_of(first + row);
-      for (std::int64_t n = 0; n < op.tile->cols; ++n) {
-        sums[n] = saturate(std::int64_t{sums[n]} + row_[static_cast<std::size_t>(n)], bits);
-      }
     }
   }
 
@@ -386,6 +360,7 @@ class Machine final : public ValueMachine {
   std::vector<std::int16_t> gathered_;
   std::vector<std::int32_t> row_, average_;
   std::vector<T> host_input_, host_output_, host_scratch_;
+  std::vector<std::int64_t> overflows_;  ///< by layer
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <stop_token>
+#include <vector>
 
 #include "sim/chip/chip.h"
 #include "sim/isa/program.h"
@@ -23,6 +24,8 @@ class ValueMachine {
   /// Throws InputError where the program reads accumulator columns that nothing wrote, and Stopped.
   virtual void launch(int parity, const std::int16_t* inputs, std::int16_t* outputs,
                       const std::stop_token& stop) = 0;
+  /// Of all launches until now, as RunResult::overflows.
+  virtual const std::vector<std::int64_t>& overflows() const = 0;
 };
 
 /// `prepared` and what it was made from must outlive the result.

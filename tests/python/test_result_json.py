@@ -8,10 +8,10 @@ from conftest import tilewave
 RUN_KEYS = {
     "schema_version", "tilewave_version", "chip", "scheme", "model", "engine", "batch", "images",
     "accuracy", "accuracy_fp32", "agreement_fp32", "cycles", "seconds", "images_per_second",
-    "latency_seconds", "unified_buffer_peak_bytes", "layers", "host",
+    "latency_seconds", "unified_buffer_peak_bytes", "overflows", "layers", "host",
 }  # fmt: skip
 FIGURES = {"counters", "waiting", "macs", "utilization", "tops", "bytes", "energy_joules"}
-LAYER_KEYS = {"name", "op", "m", "n", "k", "tiles"}
+LAYER_KEYS = {"name", "op", "m", "n", "k", "tiles", "overflows"}
 STALLS = {"weight_stall", "weight_shift", "input_stall", "raw_stall", "accumulator_stall"}
 CLASSES = STALLS | {"active", "drain", "idle"}
 BYTES = {

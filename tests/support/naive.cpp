@@ -13,36 +13,15 @@ std::size_t index(std::int64_t i) {
   return static_cast<std::size_t>(i);
 }
 
-/// acc + sum over k of x[k] * w[k], wrapping.
-template <typename X>
-std::int32_t dot(std::int32_t acc, const X* x, const std::int16_t* w, std::int64_t size) {
-  auto sum = static_cast<std::uint32_t>(acc);
-  for (std::int64_t k = 0; k < size; ++k) {
-    sum += static_cast<std::uint32_t>(x[k]) *
-           static_cast<std::uint32_t>(static_cast<std::int32_t>(w[k]));
-  }
-  return static_cast<std::int32_t>(sum);
-}
-
-/// x - zx of each value. X is wide enough for the input's format.
-template <typename X>
-std::vector<X> centred(const Values& input, std::int32_t zero_point) {
-  std::vector<X> result;
-  result.reserve(input.size());
-  for (const std::int16_t q : input) result.push_back(static_cast<X>(q - zero_point));
-  return result;
-}
-
-template <typename X>
-Values convolve(const quant::QConv& conv, const QNode& node, const QNode& from,
-                const Values& input) {
-  const std::vector<X> x = centred<X>(input, from.quantization.zero_point);
+Values convolve(const quant::QConv& conv, const QNode& node, const QNode& from, const Values& input,
+                std::size_t id, const Accumulate& accumulate) {
+  const std::int32_t zero_point = from.quantization.zero_point;
   const std::int64_t in_channels = from.shape.channels / conv.groups;
   const std::int64_t out_channels = node.shape.channels / conv.groups;
   const std::int64_t size = conv.window.kernel_height * conv.window.kernel_width * in_channels;
   Values out;
   out.reserve(index(node.shape.elements()));
-  std::vector<X> patch(index(size));
+  Values patch(index(size));
   for (std::int64_t pixel = 0; pixel < node.shape.pixels(); ++pixel) {
     for (std::int64_t group = 0; group < conv.groups; ++group) {
       auto place = patch.begin();
@@ -51,13 +30,14 @@ Values convolve(const quant::QConv& conv, const QNode& node, const QNode& from,
                        const auto first =
                            (py * from.shape.width + px) * from.shape.channels + group * in_channels;
                        for (std::int64_t c = 0; c < in_channels; ++c) {
-                         *place++ = inside ? x[index(first + c)] : X{0};
+                         *place++ = inside ? input[index(first + c)]
+                                           : static_cast<std::int16_t>(zero_point);
                        }
                      });
       for (std::int64_t o = 0; o < out_channels; ++o) {
         const auto n = index(group * out_channels + o);
         const std::int32_t acc =
-            dot(conv.bias[n], patch.data(), conv.weight.data() + n * index(size), size);
+            accumulate({id, conv.bias[n], zero_point, patch, conv.weight.data() + n * index(size)});
         out.push_back(static_cast<std::int16_t>(conv.requantizer.apply(acc, n)));
       }
     }
@@ -65,14 +45,12 @@ Values convolve(const quant::QConv& conv, const QNode& node, const QNode& from,
   return out;
 }
 
-template <typename X>
 Values multiply(const quant::QDense& dense, const QNode& node, const QNode& from,
-                const Values& input) {
-  const std::vector<X> x = centred<X>(input, from.quantization.zero_point);
+                const Values& input, std::size_t id, const Accumulate& accumulate) {
   Values out;
   for (std::size_t n = 0; n < index(node.shape.channels); ++n) {
-    const std::int32_t acc = dot(dense.bias[n], x.data(), dense.weight.data() + n * x.size(),
-                                 static_cast<std::int64_t>(x.size()));
+    const std::int32_t acc = accumulate({id, dense.bias[n], from.quantization.zero_point, input,
+                                         dense.weight.data() + n * input.size()});
     out.push_back(static_cast<std::int16_t>(dense.requantizer.apply(acc, n)));
   }
   return out;
@@ -100,9 +78,11 @@ Values pool(const models::Window& window, const QNode& node, const QNode& from, 
 
 class Evaluator {
  public:
-  Evaluator(const quant::QuantizedGraph& graph, const Values& image) : graph_(graph) {
+  Evaluator(const quant::QuantizedGraph& graph, const Values& image, const Accumulate& accumulate)
+      : graph_(graph), accumulate_(accumulate) {
     values_.push_back(image);
     for (std::size_t id = 1; id < graph.nodes.size(); ++id) {
+      id_ = id;
       node_ = &graph.nodes[id];
       values_.push_back(
           std::visit([&](const auto& operation) { return apply(operation); }, node_->operation));
@@ -113,18 +93,15 @@ class Evaluator {
  private:
   const QNode& from() const { return graph_.nodes[index(node_->inputs[0])]; }
   const Values& input(std::size_t which = 0) const { return values_[index(node_->inputs[which])]; }
-  bool narrow() const { return from().quantization.format.bits <= 8; }
 
   Values apply(const quant::QInput&) const { return values_.front(); }
 
   Values apply(const quant::QConv& conv) const {
-    return narrow() ? convolve<std::int16_t>(conv, *node_, from(), input())
-                    : convolve<std::int32_t>(conv, *node_, from(), input());
+    return convolve(conv, *node_, from(), input(), id_, accumulate_);
   }
 
   Values apply(const quant::QDense& dense) const {
-    return narrow() ? multiply<std::int16_t>(dense, *node_, from(), input())
-                    : multiply<std::int32_t>(dense, *node_, from(), input());
+    return multiply(dense, *node_, from(), input(), id_, accumulate_);
   }
 
   Values apply(const quant::QAdd& add) const {
@@ -169,15 +146,27 @@ class Evaluator {
   Values apply(const quant::QFlatten&) const { return input(); }
 
   const quant::QuantizedGraph& graph_;
+  const Accumulate& accumulate_;
+  std::size_t id_ = 0;
   const QNode* node_ = nullptr;
   std::vector<Values> values_;
 };
 
 }  // namespace
 
+std::int32_t wrapping_sum(const Product& product) {
+  auto sum = static_cast<std::uint32_t>(product.bias);
+  for (std::size_t k = 0; k < product.x.size(); ++k) {
+    sum += static_cast<std::uint32_t>(product.x[k] - product.zero_point) *
+           static_cast<std::uint32_t>(static_cast<std::int32_t>(product.weight[k]));
+  }
+  return static_cast<std::int32_t>(sum);
+}
+
 std::vector<std::vector<std::int16_t>> naive_forward_all(const quant::QuantizedGraph& graph,
-                                                         const std::vector<std::int16_t>& image) {
-  return Evaluator(graph, image).take();
+                                                         const std::vector<std::int16_t>& image,
+                                                         const Accumulate& accumulate) {
+  return Evaluator(graph, image, accumulate).take();
 }
 
 std::vector<std::int16_t> naive_forward(const quant::QuantizedGraph& graph,

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <span>
 #include <vector>
 
 #include "models/graph.h"
@@ -11,6 +13,19 @@
 
 namespace tilewave::test {
 
+/// One output of a Conv or Dense: bias + sum over k of (x[k] - zero_point) * weight[k]. Padded
+/// places of x hold zero_point.
+struct Product {
+  std::size_t node;
+  std::int32_t bias, zero_point;
+  std::span<const std::int16_t> x;
+  const std::int16_t* weight;
+};
+/// How such a product ends up in an accumulator.
+using Accumulate = std::function<std::int32_t(const Product&)>;
+/// In s32, wrapping.
+std::int32_t wrapping_sum(const Product& product);
+
 /// The output node's values for one image [height][width][channels] of quantized pixels, as
 /// docs/numerics.md says (s32 accumulators that wrap).
 std::vector<std::int16_t> naive_forward(const quant::QuantizedGraph& graph,
@@ -19,8 +34,9 @@ std::vector<std::int16_t> naive_forward(const quant::QuantizedGraph& graph,
 std::vector<std::int16_t> naive_outputs(const quant::QuantizedGraph& graph,
                                         const std::vector<std::int16_t>& images);
 /// The values of every node, by node.
-std::vector<std::vector<std::int16_t>> naive_forward_all(const quant::QuantizedGraph& graph,
-                                                         const std::vector<std::int16_t>& image);
+std::vector<std::vector<std::int16_t>> naive_forward_all(
+    const quant::QuantizedGraph& graph, const std::vector<std::int16_t>& image,
+    const Accumulate& accumulate = wrapping_sum);
 
 /// The values of every node of the real network, sums in double.
 std::vector<std::vector<float>> naive_fp32_all(const models::Graph& graph,

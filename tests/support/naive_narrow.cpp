@@ -17,30 +17,32 @@ std::int64_t limited(std::int64_t value, const sim::Precision& precision) {
 
 }  // namespace
 
-std::vector<std::int64_t> narrow_sums(const quant::QDense& dense, std::int32_t zero_point,
-                                      const std::vector<std::int16_t>& image,
-                                      const sim::Chip& chip) {
-  std::vector<std::int64_t> sums;
-  const std::size_t count = image.size();
-  for (std::size_t n = 0; n < dense.bias.size(); ++n) {
-    const std::int16_t* weight = dense.weight.data() + n * count;
-    std::int64_t entry = dense.bias[n];
-    for (std::size_t k = 0; k < count; ++k) entry -= std::int64_t{zero_point} * weight[k];
-    entry = limited(entry, chip.precision);
-    const std::size_t height = chip.array.dataflow == sim::Dataflow::output_stationary
-                                   ? count
-                                   : static_cast<std::size_t>(chip.array.rows);
-    for (std::size_t first = 0; first < count; first += height) {
-      const std::size_t end = std::min(count, first + height);
-      std::int64_t sum = 0;
-      for (std::size_t k = first; k < end; ++k) {
-        sum = limited(sum + std::int64_t{image[k]} * weight[k], chip.precision);
-      }
-      entry = limited(entry + sum, chip.precision);
-    }
-    sums.push_back(entry);
+NarrowSum narrow_sum(const Product& product, const sim::Chip& chip) {
+  const std::size_t count = product.x.size();
+  std::int64_t entry = product.bias;
+  for (std::size_t k = 0; k < count; ++k) {
+    entry -= std::int64_t{product.zero_point} * product.weight[k];
   }
-  return sums;
+  entry = limited(entry, chip.precision);
+  NarrowSum result;
+  const auto add = [&](std::int64_t a, std::int64_t b) {
+    const std::int64_t sum = limited(a + b, chip.precision);
+    if (sum != a + b) ++result.overflows;
+    return sum;
+  };
+  const std::size_t height = chip.array.dataflow == sim::Dataflow::output_stationary
+                                 ? count
+                                 : static_cast<std::size_t>(chip.array.rows);
+  for (std::size_t first = 0; first < count; first += height) {
+    const std::size_t end = std::min(count, first + height);
+    std::int64_t sum = 0;
+    for (std::size_t k = first; k < end; ++k) {
+      sum = add(sum, std::int64_t{product.x[k]} * product.weight[k]);
+    }
+    entry = add(entry, sum);
+  }
+  result.value = static_cast<std::int32_t>(entry);
+  return result;
 }
 
 }  // namespace tilewave::test

@@ -80,6 +80,7 @@ TEST_CASE("the result file has the documented keys in order") {
                                          "seconds",
                                          "images_per_second",
                                          "latency_seconds",
+                                         "overflows",
                                          "counters",
                                          "waiting",
                                          "macs",
@@ -107,6 +108,28 @@ TEST_CASE("what did not fit the unified buffer is said, and only then") {
         std::string::npos);
   CHECK(text.find("spilled   to the host and back: 2.05 kB a launch: 1 layer (second)\n") !=
         std::string::npos);
+}
+
+TEST_CASE("overflows are in every output, and in the text only if there are any") {
+  Report report = sample::report();  // a run without values
+  CHECK(nlohmann::json::parse(to_json(report))["overflows"].is_null());
+  CHECK(nlohmann::json::parse(to_json(report))["layers"][1]["overflows"].is_null());
+  CHECK_THAT(lines_of(to_csv(report))[3], Catch::EndsWith(","));
+  CHECK(to_text(report, Style{}).find("overflows") == std::string::npos);
+  report.result.overflows = {0, 0};
+  CHECK(nlohmann::json::parse(to_json(report))["overflows"] == 0);
+  CHECK(to_text(report, Style{}).find("overflows") == std::string::npos);
+  report.result.overflows = {1000, 3000};
+  const auto json = nlohmann::json::parse(to_json(report));
+  CHECK(json["overflows"] == 4000);
+  CHECK(json["layers"][1]["overflows"] == 3000);
+  const std::vector<std::string> lines = lines_of(to_csv(report));
+  CHECK_THAT(lines[0], Catch::EndsWith(",overflows"));
+  CHECK_THAT(lines[2], Catch::EndsWith(",3000"));
+  CHECK_THAT(lines[3], Catch::EndsWith(",4000"));
+  CHECK_THAT(to_text(report, Style{}),
+             Catch::Contains(
+                 "overflows 4,000 sums left the 32 bits and wrapped; 75.0 % of them in second\n"));
 }
 
 TEST_CASE("the result file's figures are the run's") {

@@ -65,6 +65,58 @@ TEST_CASE("multiply gives the wrapped sums of a triple loop for any sizes") {
   }));
 }
 
+TEST_CASE("multiply_narrow ends each addition at its width and counts those that did not fit") {
+  REQUIRE(rc::check([] {
+    std::mt19937 random(*rc::gen::arbitrary<unsigned>());
+    const int rows = *rc::gen::inRange(1, 10);
+    const int pairs = *rc::gen::inRange(1, 20);
+    const int columns = 8 * *rc::gen::inRange(1, 4);
+    const int stride = columns + 8 * *rc::gen::inRange(0, 2);
+    const int bits = *rc::gen::elementOf(std::vector{12, 15, 16, 24, 30, 31, 32});
+    const bool saturates = *rc::gen::arbitrary<bool>();
+    const bool with_start = *rc::gen::arbitrary<bool>();
+    const std::int64_t span = std::int64_t{1} << (bits - 1);
+    const auto least = static_cast<int>(-span);
+    const auto most = static_cast<int>(span - 1);
+    const auto values = random_values<std::int16_t>(random, rows * 2 * pairs, -32768, 32767);
+    const auto weights = random_values<std::int16_t>(random, columns * 2 * pairs, -32768, 32767);
+    const auto start = random_values<std::int32_t>(random, columns, least, most);
+    const auto before = random_values<std::int32_t>(random, rows * stride, least, most);
+    for (const RowKernels* kernels : builds) {
+      std::vector<std::int32_t> sums = before;
+      const std::int64_t overflows = kernels->multiply_narrow(
+          values.data(), rows, {weights.data(), pairs, columns},
+          with_start ? start.data() : nullptr, sums.data(), stride, bits, saturates);
+      std::int64_t expected = 0;
+      const auto add = [&](std::int64_t a, std::int64_t b) {
+        std::int64_t sum = a + b;
+        if (sum < -span || sum >= span) {
+          ++expected;
+          sum = saturates ? (sum < 0 ? -span : span - 1) : sum - 2 * span * (sum < 0 ? -1 : 1);
+          while (sum < -span) sum += 2 * span;
+          while (sum >= span) sum -= 2 * span;
+        }
+        return sum;
+      };
+      for (int row = 0; row < rows; ++row) {
+        for (int n = 0; n < stride; ++n) {
+          std::int64_t entry = before[row * stride + n];
+          if (n < columns) {
+            std::int64_t partial = 0;
+            for (int k = 0; k < 2 * pairs; ++k) {
+              partial = add(partial, std::int64_t{values[row * 2 * pairs + k]} *
+                                         weights[(k / 2 * columns + n) * 2 + k % 2]);
+            }
+            entry = add(with_start ? start[n] : entry, partial);
+          }
+          RC_ASSERT(sums[row * stride + n] == entry);
+        }
+      }
+      RC_ASSERT(overflows == expected);
+    }
+  }));
+}
+
 TEST_CASE("requantize_float equals the normative arithmetic for each column") {
   REQUIRE(rc::check([] {
     std::mt19937 random(*rc::gen::arbitrary<unsigned>());
