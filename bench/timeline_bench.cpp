@@ -48,8 +48,8 @@ quant::QuantizedGraph dense_network(std::int64_t tiles) {
   for (int layer = 0; layer < kLayers; ++layer) {
     graph.add("dense" + std::to_string(layer), models::Dense{weight, bias}, {layer});
   }
-  return quant::quantize_graph(
-      graph, std::vector(graph.nodes().size(), quant::Observer::Range{-1, 1}), {});
+  return test::quantize_with(graph,
+                             std::vector(graph.nodes().size(), quant::Observer::Range{-1, 1}), {});
 }
 
 sim::Chip small_chip() {

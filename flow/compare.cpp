@@ -39,8 +39,10 @@ struct Study {
                        : std::span(all).first(static_cast<std::size_t>(images));
   }
   std::string integer_precision() const {
-    const quant::Scheme& scheme = workload.quantized.scheme;
-    return std::max(scheme.weight_bits, scheme.activation_bits) > 8 ? "int16" : "int8";
+    return std::max(workload.quantized.weight_format().bits,
+                    workload.quantized.activation_format().bits) > 8
+               ? "int16"
+               : "int8";
   }
   void tell(const std::string& device) const {
     if (options.progress) options.progress(device + ", batch " + std::to_string(batch), 0, 1);

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <condition_variable>
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -57,30 +59,51 @@ class Turns {
   std::exception_ptr error_;
 };
 
-using Observers = std::vector<std::unique_ptr<quant::Observer>>;
+using Observers = std::vector<std::shared_ptr<quant::Observer>>;
 
-void observe(const Fp32Network& network, std::span<const std::uint8_t> pixels,
-             std::int64_t image_size, int threads, const std::stop_token& stop,
-             Observers& observers) {
-  const auto group_size = static_cast<std::size_t>(network.group() * image_size);
-  const auto groups = static_cast<std::int64_t>((pixels.size() + group_size - 1) / group_size);
+/// Some of the images of a data set.
+struct Subset {
+  const models::ImagesView& images;
+  const std::vector<std::int64_t>& chosen;
+  std::size_t image_size;  ///< bytes
+
+  /// Copies images [first, first + count) of the subset into `pixels`, one after the other.
+  void copy(std::int64_t first, std::int64_t count, std::vector<std::uint8_t>& pixels) const {
+    pixels.clear();
+    for (std::int64_t i = first; i < first + count; ++i) {
+      const auto at = static_cast<std::size_t>(chosen[static_cast<std::size_t>(i)]) * image_size;
+      const auto image = images.pixels.subspan(at, image_size);
+      pixels.insert(pixels.end(), image.begin(), image.end());
+    }
+  }
+};
+
+void observe(const Fp32Network& network, const Subset& subset, int threads,
+             const std::stop_token& stop, const Observers& observers) {
+  const auto images = static_cast<std::int64_t>(subset.chosen.size());
+  const std::int64_t groups = (images + network.group() - 1) / network.group();
   Turns turns(observers.size());
   std::atomic<std::int64_t> next_group = 0;
   parallel_for(threads, threads, [&](std::int64_t) {
     auto workspace = network.make_workspace();
+    std::vector<std::uint8_t> pixels;
     bool abandoned = false;
     for (std::int64_t group = next_group++; group < groups && !abandoned; group = next_group++) {
-      const std::size_t first = static_cast<std::size_t>(group) * group_size;
+      const std::int64_t first = group * network.group();
+      const std::int64_t count = std::min(network.group(), images - first);
       try {
         check_stop(stop);
-        network.forward(pixels.subspan(first, std::min(group_size, pixels.size() - first)),
-                        workspace, [&](models::NodeId id, std::span<const float> values) {
-                          const auto node = static_cast<std::size_t>(id);
-                          abandoned = !turns.wait(node, group);
-                          if (abandoned) return;
-                          observers[node]->observe(values);
-                          turns.pass(node);
-                        });
+        subset.copy(first, count, pixels);
+        network.forward(pixels, workspace, [&](models::NodeId id, std::span<const float> values) {
+          const auto node = static_cast<std::size_t>(id);
+          abandoned = !turns.wait(node, group);
+          if (abandoned) return;
+          const std::size_t size = values.size() / static_cast<std::size_t>(count);
+          for (std::size_t at = 0; at < values.size(); at += size) {
+            observers[node]->observe(values.subspan(at, size));
+          }
+          turns.pass(node);
+        });
       } catch (...) {
         turns.fail(group, std::current_exception());
         return;
@@ -92,34 +115,57 @@ void observe(const Fp32Network& network, std::span<const std::uint8_t> pixels,
 
 }  // namespace
 
-quant::QuantizedGraph quantize(const models::Graph& graph, const models::ImagesView& calibration,
-                               const quant::Scheme& scheme, int threads,
-                               const std::stop_token& stop) {
+std::vector<std::int64_t> calibration_subset(std::int64_t available, const quant::Scheme& scheme) {
+  std::int64_t wanted = scheme.calibration_images;
+  if (available < wanted) {
+    throw InputError("calibration_images",
+                     "the scheme asks for " + std::to_string(wanted) +
+                         ", more than the data set has for calibration",
+                     "a scheme with at most " + std::to_string(available));
+  }
+  // Selection sampling (Knuth, The Art of Computer Programming, volume 2, algorithm S). The engine
+  // is the same everywhere, which std::sample and the distributions are not.
+  std::mt19937_64 random(static_cast<std::uint64_t>(scheme.seed.value_or(0)));
+  std::vector<std::int64_t> chosen;
+  for (std::int64_t image = 0; wanted > 0; ++image) {
+    const std::int64_t left = available - image;
+    const double share = std::ldexp(static_cast<double>(random() >> 11), -53);  // in [0, 1)
+    if (scheme.seed && share * static_cast<double>(left) >= static_cast<double>(wanted)) continue;
+    chosen.push_back(image);
+    --wanted;
+  }
+  return chosen;
+}
+
+quant::Calibration calibrate(const models::Graph& graph, const models::ImagesView& images,
+                             const quant::Scheme& scheme, int threads,
+                             const std::stop_token& stop) {
   quant::validate(scheme);
   validate(ReferenceOptions{.threads = threads});
   const models::Shape& input = graph.nodes().front().shape;
-  if (calibration.shape.elements() != input.elements()) {
+  if (images.shape.elements() != input.elements()) {
     throw InputError("calibration images",
-                     "have " + std::to_string(calibration.shape.elements()) + " values each",
+                     "have " + std::to_string(images.shape.elements()) + " values each",
                      "the network's " + std::to_string(input.elements()));
   }
-  if (calibration.count < scheme.calibration_images) {
-    throw InputError("calibration_images",
-                     "the scheme asks for " + std::to_string(scheme.calibration_images) +
-                         ", more than the data set has for calibration",
-                     "a scheme with at most " + std::to_string(calibration.count));
-  }
+  const std::vector<std::int64_t> chosen = calibration_subset(images.count, scheme);
   Observers observers;
   for (const models::Node& node : graph.nodes()) {
     observers.push_back(quant::make_observer(scheme, node.name));
   }
   // The portable kernels, so that every processor of an architecture finds the same ranges.
   const Fp32Network network(graph, portable_vector_kernels(), Fp32Network::Fusion::none);
-  const auto pixels = static_cast<std::size_t>(scheme.calibration_images * input.elements());
-  observe(network, calibration.pixels.first(pixels), input.elements(), threads, stop, observers);
-  std::vector<quant::Observer::Range> ranges;
-  for (const auto& observer : observers) ranges.push_back(observer->range());
-  return quant::quantize_graph(graph, ranges, scheme);
+  observe(network, {images, chosen, static_cast<std::size_t>(input.elements())}, threads, stop,
+          observers);
+  return {std::make_shared<const models::Graph>(graph),
+          quant::calibration_part(scheme),
+          {observers.begin(), observers.end()}};
+}
+
+quant::QuantizedGraph quantize(const models::Graph& graph, const models::ImagesView& calibration,
+                               const quant::Scheme& scheme, int threads,
+                               const std::stop_token& stop) {
+  return quant::quantize_graph(calibrate(graph, calibration, scheme, threads, stop), scheme);
 }
 
 }  // namespace tilewave::kernels

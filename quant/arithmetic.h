@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "base/host_device.h"
-#include "quant/scheme.h"
+#include "quant/requantize_mode.h"
 
 // The arithmetic of one element of docs/numerics.md, in functions that host and GPU compile alike:
 // without fused multiply-add on either. Exact and defined for every input; rounding ties are named
@@ -74,13 +74,32 @@ TILEWAVE_HOST_DEVICE inline std::int32_t rounding_shift_right(std::int32_t x, in
   return static_cast<std::int32_t>((x >= 0 ? x + half : x - half) / divisor);
 }
 
-/// acc * multiplier by the two functions above (a positive exponent shifts left first, saturating).
+/// acc * multiplier, rounded twice by the two functions above (a positive exponent shifts left
+/// first, saturating).
 TILEWAVE_HOST_DEVICE inline std::int32_t multiply_by_fixed_point(std::int32_t acc,
                                                                  FixedPointMultiplier multiplier) {
   const int exponent = multiplier.exponent;
   const std::int32_t shifted = exponent > 0 ? element::saturating_shift_left(acc, exponent) : acc;
   const std::int32_t high = saturating_rounding_doubling_high_multiply(shifted, multiplier.q31);
   return rounding_shift_right(high, exponent >= 0 ? 0 : exponent < -31 ? 31 : -exponent);
+}
+
+/// acc * multiplier, rounded once, ties towards plus infinity; saturates. As TFLite built with
+/// TFLITE_SINGLE_ROUNDING. The exponent is at most 31.
+TILEWAVE_HOST_DEVICE inline std::int32_t multiply_by_fixed_point_once(
+    std::int32_t acc, FixedPointMultiplier multiplier) {
+  const int exponent = multiplier.exponent < -31 ? -31 : multiplier.exponent;
+  const int shift = 31 - exponent;  // 0 to 62
+  const std::int64_t half = shift > 0 ? std::int64_t{1} << (shift - 1) : 0;
+  return element::saturate((std::int64_t{acc} * multiplier.q31 + half) >> shift);
+}
+
+/// acc * multiplier in a fixed-point mode.
+TILEWAVE_HOST_DEVICE inline std::int32_t multiply_by_fixed_point(std::int32_t acc,
+                                                                 FixedPointMultiplier multiplier,
+                                                                 RequantizeMode mode) {
+  return mode == RequantizeMode::fixed_point ? multiply_by_fixed_point(acc, multiplier)
+                                             : multiply_by_fixed_point_once(acc, multiplier);
 }
 
 /// Requantize with one multiplier, float mode:
@@ -90,17 +109,15 @@ TILEWAVE_HOST_DEVICE inline std::int32_t requantize_float(std::int32_t acc, floa
                                                           std::int32_t high) {
   return element::round_and_clamp(static_cast<float>(acc) * multiplier, zero_point, low, high);
 }
-TILEWAVE_HOST_DEVICE inline std::int32_t requantize_fixed_point(std::int32_t acc,
-                                                                FixedPointMultiplier multiplier,
-                                                                std::int32_t zero_point,
-                                                                std::int32_t low,
-                                                                std::int32_t high) {
-  return element::clamp_sum(multiply_by_fixed_point(acc, multiplier), zero_point, low, high);
+TILEWAVE_HOST_DEVICE inline std::int32_t requantize_fixed_point(
+    std::int32_t acc, FixedPointMultiplier multiplier, RequantizeMode mode, std::int32_t zero_point,
+    std::int32_t low, std::int32_t high) {
+  return element::clamp_sum(multiply_by_fixed_point(acc, multiplier, mode), zero_point, low, high);
 }
 
 /// Residual addition of two quantized values, rescaled to the output's scale.
 /// float mode: round_half_even(float(a - za) * (sa / sy) + float(b - zb) * (sb / sy)) + zy, in
-/// fp32 without contraction. fixed_point mode: TFLite's scheme with a left shift of 20
+/// fp32 without contraction. The fixed-point modes: TFLite's scheme with a left shift of 20
 /// (15 for 16-bit values).
 struct Adder {
   RequantizeMode mode = RequantizeMode::float_multiplier;
@@ -108,7 +125,7 @@ struct Adder {
   std::int32_t b_zero_point = 0;
   float a_multiplier = 1;  ///< float mode: scale_a / scale_y
   float b_multiplier = 1;
-  FixedPointMultiplier a_fixed, b_fixed, y_fixed;  ///< fixed_point mode
+  FixedPointMultiplier a_fixed, b_fixed, y_fixed;  ///< the fixed-point modes
   int left_shift = 20;
   std::int32_t zero_point = 0;
   std::int32_t low = -128;
@@ -123,14 +140,14 @@ struct Adder {
     }
     const std::int64_t sum =
         std::int64_t{
-            multiply_by_fixed_point(element::saturating_shift_left(x, left_shift), a_fixed)} +
-        multiply_by_fixed_point(element::saturating_shift_left(y, left_shift), b_fixed);
-    return requantize_fixed_point(element::saturate(sum), y_fixed, zero_point, low, high);
+            multiply_by_fixed_point(element::saturating_shift_left(x, left_shift), a_fixed, mode)} +
+        multiply_by_fixed_point(element::saturating_shift_left(y, left_shift), b_fixed, mode);
+    return requantize_fixed_point(element::saturate(sum), y_fixed, mode, zero_point, low, high);
   }
   bool operator==(const Adder&) const = default;
 };
 
-/// sum / count rounded: half to even (float mode) or half away from zero (fixed_point mode).
+/// sum / count rounded: half to even (float mode) or half away from zero (the others).
 TILEWAVE_HOST_DEVICE inline std::int32_t rounded_average(std::int32_t sum, std::int32_t count,
                                                          RequantizeMode mode) {
 #ifndef __CUDA_ARCH__
@@ -141,7 +158,7 @@ TILEWAVE_HOST_DEVICE inline std::int32_t rounded_average(std::int32_t sum, std::
   const std::int64_t twice_rest = 2 * (rest < 0 ? -rest : rest);
   const bool up =
       twice_rest > count ||
-      (twice_rest == count && (mode == RequantizeMode::fixed_point || quotient % 2 != 0));
+      (twice_rest == count && (mode != RequantizeMode::float_multiplier || quotient % 2 != 0));
   return static_cast<std::int32_t>(quotient + (up ? (sum < 0 ? -1 : 1) : 0));
 }
 

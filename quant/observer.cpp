@@ -62,11 +62,38 @@ class MinMaxObserver : public Observer {
     widen(values, range_);
   }
 
-  Range range() const override { return range_; }
+  Range range(const Format& /*format*/) const override { return range_; }
 
  private:
   std::string name_;
   Range range_;
+};
+
+class MovingAverageObserver : public Observer {
+ public:
+  MovingAverageObserver(double momentum, std::string name)
+      : name_(std::move(name)), momentum_(momentum) {}
+
+  void observe(std::span<const float> values) override {
+    check_finite(values, name_);
+    Range image;
+    widen(values, image);
+    const double kept = first_ ? 0 : momentum_;
+    low_ = kept * low_ + (1 - kept) * static_cast<double>(image.low);
+    high_ = kept * high_ + (1 - kept) * static_cast<double>(image.high);
+    first_ = false;
+  }
+
+  Range range(const Format& /*format*/) const override {
+    return {static_cast<float>(low_), static_cast<float>(high_)};
+  }
+
+ private:
+  std::string name_;
+  double momentum_;
+  bool first_ = true;
+  double low_ = 0;
+  double high_ = 0;
 };
 
 /// Counts of magnitudes below 2^exponent in bins of equal width. Outgrown, the bins are merged in
@@ -128,7 +155,7 @@ class PercentileObserver : public Observer {
     widen(values, seen_);
   }
 
-  Range range() const override {
+  Range range(const Format& /*format*/) const override {
     const std::int64_t count = negative_.total() + positive_.total();
     const auto rank =
         static_cast<std::int64_t>(std::ceil(static_cast<double>(count) * (percentile_ / 100)));
@@ -153,10 +180,15 @@ class PercentileObserver : public Observer {
 }  // namespace
 
 std::unique_ptr<Observer> make_observer(const Scheme& scheme, const std::string& name) {
-  if (scheme.observer == ObserverKind::percentile) {
-    return std::make_unique<PercentileObserver>(scheme.percentile, name);
+  switch (scheme.observer) {
+    case ObserverKind::min_max:
+      return std::make_unique<MinMaxObserver>(name);
+    case ObserverKind::moving_average:
+      return std::make_unique<MovingAverageObserver>(scheme.momentum, name);
+    case ObserverKind::percentile:
+      return std::make_unique<PercentileObserver>(scheme.percentile, name);
   }
-  return std::make_unique<MinMaxObserver>(name);
+  throw InternalError("an observer that does not exist");
 }
 
 Quantization choose_quantization(Observer::Range range, Format format) {

@@ -19,12 +19,12 @@ float largest_magnitude(std::span<const float> values) {
 
 /// One scale per output channel, before the bias is looked at.
 std::vector<float> weight_scales(std::span<const float> weight, std::size_t channels,
-                                 const Scheme& scheme) {
+                                 const Format& format, Granularity granularity) {
   const auto scale_for = [&](float largest) {
-    return choose_quantization({-largest, largest}, scheme.weight_format()).scale;
+    return choose_quantization({-largest, largest}, format).scale;
   };
   std::vector<float> scales(channels, scale_for(largest_magnitude(weight)));
-  if (scheme.granularity == Granularity::per_tensor) return scales;
+  if (granularity == Granularity::per_tensor) return scales;
   const std::size_t size = weight.size() / channels;
   for (std::size_t n = 0; n < channels; ++n) {
     const float largest = largest_magnitude(weight.subspan(n * size, size));
@@ -58,16 +58,17 @@ std::int32_t quantize_bias(float bias, double scale) {
 }  // namespace
 
 QuantizedWeights quantize_weights(const std::vector<float>& weight, const std::vector<float>& bias,
-                                  float input_scale, const Scheme& scheme) {
+                                  float input_scale, const Format& format,
+                                  Granularity granularity) {
   const std::size_t channels = bias.size();
   QuantizedWeights result;
-  result.scale = weight_scales(weight, channels, scheme);
-  widen_for_bias(result.scale, bias, input_scale, scheme.granularity);
+  result.scale = weight_scales(weight, channels, format, granularity);
+  widen_for_bias(result.scale, bias, input_scale, granularity);
   result.weight.resize(weight.size());
   result.bias.resize(channels);
   const std::size_t size = weight.size() / channels;
   for (std::size_t n = 0; n < channels; ++n) {
-    const Quantization q{scheme.weight_format(), result.scale[n], 0};
+    const Quantization q{format, result.scale[n], 0};
     for (std::size_t i = n * size; i < (n + 1) * size; ++i) {
       result.weight[i] = static_cast<std::int16_t>(quantize(weight[i], q));
     }

@@ -19,7 +19,7 @@ struct QuantizedWeights {
 
 /// weight is [out][anything], with out = bias.size().
 QuantizedWeights quantize_weights(const std::vector<float>& weight, const std::vector<float>& bias,
-                                  float input_scale, const Scheme& scheme);
+                                  float input_scale, const Format& format, Granularity granularity);
 
 /// multiplier[n] = input_scale * weight_scale[n] / output.scale, in fp32 and in this order (float
 /// mode) or in double (fixed_point mode). Throws InputError with `where` if it is not finite.

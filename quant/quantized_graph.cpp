@@ -11,6 +11,26 @@ std::string operation_name(const QOperation& operation) {
   return kNames[operation.index()];
 }
 
+Format QuantizedGraph::activation_format() const {
+  Format widest = scheme.activation_format("");
+  for (const QNode& node : nodes) {
+    if (node.quantization.format.bits > widest.bits) widest = node.quantization.format;
+  }
+  return widest;
+}
+
+Format QuantizedGraph::weight_format() const {
+  Format widest = scheme.weight_format("");
+  const auto widen = [&](const auto* layer) {
+    if (layer != nullptr && layer->weight_format.bits > widest.bits) widest = layer->weight_format;
+  };
+  for (const QNode& node : nodes) {
+    widen(std::get_if<QConv>(&node.operation));
+    widen(std::get_if<QDense>(&node.operation));
+  }
+  return widest;
+}
+
 std::vector<std::int16_t> quantize_pixels(const Quantization& input,
                                           std::span<const std::uint8_t> pixels) {
   std::array<std::int16_t, 256> table;

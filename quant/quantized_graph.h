@@ -19,6 +19,7 @@ struct QInput {};
 struct QConv {
   models::Window window;
   std::int64_t groups = 1;
+  Format weight_format{8, true, true};
   std::vector<std::int16_t> weight;
   std::vector<std::int32_t> bias;
   std::vector<float> weight_scale;  ///< [out]
@@ -26,6 +27,7 @@ struct QConv {
 };
 /// The same with k over all elements of the input in NHWC order. weight is [out][in].
 struct QDense {
+  Format weight_format{8, true, true};
   std::vector<std::int16_t> weight;
   std::vector<std::int32_t> bias;
   std::vector<float> weight_scale;
@@ -78,6 +80,9 @@ struct QuantizedGraph {
 
   const QNode& input() const { return nodes.front(); }
   const QNode& output() const { return nodes.back(); }
+  // The widest formats, of the scheme's and the layers' own: they hold the integers of all.
+  Format activation_format() const;
+  Format weight_format() const;
 };
 
 /// 8-bit pixels (real value p / 255) to the input's integers, by a table of 256 entries.

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "quant/quantize_weights.h"
 
 namespace tilewave::quant {
@@ -36,10 +37,12 @@ bool takes_fusion(const models::Operation& operation) {
 
 class Quantizer {
  public:
-  Quantizer(const models::Graph& graph, const std::vector<Observer::Range>& ranges,
-            const Scheme& scheme)
-      : graph_(graph), ranges_(ranges), scheme_(scheme), quantized_ids_(graph.nodes().size(), -1) {
-    result_.name = graph.name();
+  Quantizer(const Calibration& calibration, const Scheme& scheme)
+      : calibration_(calibration),
+        graph_(*calibration.graph),
+        scheme_(scheme),
+        quantized_ids_(graph_.nodes().size(), -1) {
+    result_.name = graph_.name();
     result_.scheme = scheme;
   }
 
@@ -48,6 +51,7 @@ class Quantizer {
     for (NodeId id = 0; id < count(); ++id) {
       if (live_[index(id)] && quantized_ids_[index(id)] < 0) add(id);
     }
+    for (const auto& [name, layer] : scheme_.layers) check_layer(name, layer);
     return std::move(result_);
   }
 
@@ -87,7 +91,8 @@ class Quantizer {
     made.shape = node.shape;
     for (const NodeId input : node.inputs) made.inputs.push_back(quantized_ids_[index(input)]);
     const NodeId end = fused_end(id);
-    made.quantization = choose_quantization(ranges_[index(end)], scheme_.activation_format());
+    const Format format = scheme_.activation_format(node.name);
+    made.quantization = choose_quantization(observer(end).range(format), format);
     clamp_ = as_clamp(graph_.node(end).operation).value_or(RealClamp{});
     made.operation =
         std::visit([&](const auto& operation) { return convert(operation, made); }, node.operation);
@@ -96,6 +101,8 @@ class Quantizer {
     quantized_ids_[index(end)] = made_id;
     result_.nodes.push_back(std::move(made));
   }
+
+  const Observer& observer(NodeId id) const { return *calibration_.observers[index(id)]; }
 
   const QNode& input_of(const QNode& node, std::size_t which = 0) const {
     return result_.nodes[index(node.inputs.at(which))];
@@ -122,7 +129,9 @@ class Quantizer {
   template <typename From, typename To>
   void fill_matrix(const From& from, const QNode& node, To& made) const {
     const float input_scale = input_of(node).quantization.scale;
-    QuantizedWeights weights = quantize_weights(from.weight, from.bias, input_scale, scheme_);
+    made.weight_format = scheme_.weight_format(node.name);
+    QuantizedWeights weights = quantize_weights(
+        from.weight, from.bias, input_scale, made.weight_format, scheme_.granularity_of(node.name));
     made.weight = std::move(weights.weight);
     made.bias = std::move(weights.bias);
     made.weight_scale = std::move(weights.scale);
@@ -182,7 +191,7 @@ class Quantizer {
   template <typename Function>
   QOperation function_table(const char* name, QNode& node, Observer::Range range,
                             Function function) const {
-    node.quantization = choose_quantization(range, scheme_.activation_format());
+    node.quantization = choose_quantization(range, scheme_.activation_format(node.name));
     const Quantization& from = input_of(node).quantization;
     return table(name, node, [&](std::int32_t q) {
       const auto real = static_cast<double>(dequantize(q, from));
@@ -205,8 +214,37 @@ class Quantizer {
                      "a Softmax only as the last node");
   }
 
+  /// Throws InputError unless the keys that a scheme has for a layer can be followed.
+  void check_layer(const std::string& name, const LayerScheme& layer) const {
+    const std::string where = "scheme: layers." + excerpt(name);
+    const auto made = std::ranges::find(result_.nodes, name, &QNode::name);
+    if (made == result_.nodes.end()) refuse_unknown(where, name);
+    const bool has_weights = std::holds_alternative<QConv>(made->operation) ||
+                             std::holds_alternative<QDense>(made->operation);
+    const std::string what =
+        " is for a layer with weights, not for " + operation_name(made->operation);
+    if (!has_weights && layer.weight_bits) throw InputError(where, "weight_bits" + what);
+    if (!has_weights && layer.granularity) throw InputError(where, "granularity" + what);
+    if (layer.activation_bits && made->quantization.format != scheme_.activation_format(name)) {
+      throw InputError(where, operation_name(made->operation) + " keeps its input's quantization",
+                       "activation_bits for the layer before it");
+    }
+  }
+
+  [[noreturn]] void refuse_unknown(const std::string& where, const std::string& name) const {
+    const auto node = std::ranges::find(graph_.nodes(), name, &models::Node::name);
+    if (node != graph_.nodes().end()) {
+      const NodeId made = quantized_ids_[static_cast<std::size_t>(node - graph_.nodes().begin())];
+      if (made < 0) throw InputError(where, "the output does not depend on it");
+      throw InputError(where, "is fused into another layer", result_.nodes[index(made)].name);
+    }
+    std::vector<std::string> names;
+    for (const QNode& node_made : result_.nodes) names.push_back(node_made.name);
+    throw InputError(where, "no layer has this name", suggestion(name, names));
+  }
+
+  const Calibration& calibration_;
   const models::Graph& graph_;
-  const std::vector<Observer::Range>& ranges_;
   const Scheme& scheme_;
   std::vector<bool> live_;
   std::vector<std::vector<NodeId>> readers_;
@@ -217,11 +255,13 @@ class Quantizer {
 
 }  // namespace
 
-QuantizedGraph quantize_graph(const models::Graph& graph,
-                              const std::vector<Observer::Range>& ranges, const Scheme& scheme) {
+QuantizedGraph quantize_graph(const Calibration& calibration, const Scheme& scheme) {
   validate(scheme);
-  TILEWAVE_CHECK(ranges.size(), ==, graph.nodes().size(), "one range per node");
-  return Quantizer(graph, ranges, scheme).run();
+  TILEWAVE_CHECK(calibration.observers.size(), ==, calibration.graph->nodes().size(),
+                 "one observer per node");
+  TILEWAVE_CHECK(calibration.scheme == calibration_part(scheme), ==, true,
+                 "calibrated as the scheme asks for");
+  return Quantizer(calibration, scheme).run();
 }
 
 }  // namespace tilewave::quant

@@ -33,7 +33,7 @@ std::int32_t Requantizer::apply(std::int32_t acc, std::size_t channel) const {
   if (mode == RequantizeMode::float_multiplier) {
     return requantize_float(acc, multiplier[channel], zero_point, low, high);
   }
-  return requantize_fixed_point(acc, fixed_point[channel], zero_point, low, high);
+  return requantize_fixed_point(acc, fixed_point[channel], mode, zero_point, low, high);
 }
 
 void requantize_row(const std::int32_t* acc, std::int64_t channels, const Requantizer& requantizer,

@@ -5,7 +5,6 @@
 
 #include "quant/arithmetic.h"
 #include "quant/format.h"
-#include "quant/scheme.h"
 
 // The normative integer arithmetic of docs/numerics.md, on tensors; that of one element is in
 // arithmetic.h.
@@ -26,7 +25,7 @@ inline constexpr int kMaxExponent = 30;
 struct Requantizer {
   RequantizeMode mode = RequantizeMode::float_multiplier;
   std::vector<float> multiplier;                  ///< float_multiplier mode: [channels]
-  std::vector<FixedPointMultiplier> fixed_point;  ///< fixed_point mode: [channels]
+  std::vector<FixedPointMultiplier> fixed_point;  ///< the other modes: [channels]
   std::int32_t zero_point = 0;                    ///< of the output
   std::int32_t low = -128;                        ///< clamp range, a fused ReLU included
   std::int32_t high = 127;

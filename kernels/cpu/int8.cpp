@@ -49,8 +49,8 @@ class IntegerNetwork {
   const QNode& input_of(const QNode& node, std::size_t i = 0) const {
     return graph_.nodes[static_cast<std::size_t>(node.inputs[i])];
   }
-  void prepare(std::size_t index, const std::vector<std::int16_t>& weight,
-               const std::vector<std::int32_t>& bias, std::int64_t groups);
+  template <typename Layer>  // QConv, QDense
+  void prepare(std::size_t index, const Layer& layer, std::int64_t groups);
 
   const quant::QuantizedGraph& graph_;
   bool use_onednn_;
@@ -212,9 +212,9 @@ IntegerNetwork::IntegerNetwork(const quant::QuantizedGraph& graph, bool use_oned
     uses.push_back({made.inputs, made.shape.elements(),
                     std::holds_alternative<quant::QFlatten>(made.operation)});
     if (const auto* conv = std::get_if<quant::QConv>(&made.operation)) {
-      prepare(index, conv->weight, conv->bias, conv->groups);
+      prepare(index, *conv, conv->groups);
     } else if (const auto* dense = std::get_if<quant::QDense>(&made.operation)) {
-      prepare(index, dense->weight, dense->bias, 1);
+      prepare(index, *dense, 1);
     }
     acc_elements_ = std::max(acc_elements_, made.shape.channels);
   }
@@ -222,8 +222,10 @@ IntegerNetwork::IntegerNetwork(const quant::QuantizedGraph& graph, bool use_oned
   group_ = images_per_group(plan_, sizeof(std::int16_t));
 }
 
-void IntegerNetwork::prepare(std::size_t index, const std::vector<std::int16_t>& weight,
-                             const std::vector<std::int32_t>& bias, std::int64_t groups) {
+template <typename Layer>
+void IntegerNetwork::prepare(std::size_t index, const Layer& layer, std::int64_t groups) {
+  const std::vector<std::int16_t>& weight = layer.weight;
+  const std::vector<std::int32_t>& bias = layer.bias;
   const QNode& in = input_of(node(index));
   PreparedWeights& prepared = weights_[index];
   if (is_depthwise(groups, in.shape, node(index).shape)) {
@@ -236,7 +238,7 @@ void IntegerNetwork::prepare(std::size_t index, const std::vector<std::int16_t>&
   for (std::int64_t group = 0; group < groups; ++group) {
     const ProductWeights product{std::span(weight).subspan(static_cast<std::size_t>(group * n * k),
                                                            static_cast<std::size_t>(n * k)),
-                                 n, k, in.quantization.format, graph_.scheme.weight_format()};
+                                 n, k, in.quantization.format, layer.weight_format};
     prepared.products.push_back(use_onednn_ ? make_onednn_product(product)
                                             : make_portable_product(product));
   }
@@ -269,6 +271,19 @@ std::span<const std::int16_t> IntegerNetwork::forward(std::span<const std::uint8
   }
   return {workspace.slots[plan_.slot.back()].data(),
           static_cast<std::size_t>(images * graph_.output().shape.elements())};
+}
+
+bool has_wide_products(const quant::QuantizedGraph& graph) {
+  return std::ranges::any_of(graph.nodes, [&](const QNode& node) {
+    const bool reads_wide =
+        !node.inputs.empty() &&
+        graph.nodes[static_cast<std::size_t>(node.inputs[0])].quantization.format.bits > 8;
+    const auto is_wide = [&](const auto* layer) {
+      return layer != nullptr && (reads_wide || layer->weight_format.bits > 8);
+    };
+    return is_wide(std::get_if<quant::QConv>(&node.operation)) ||
+           is_wide(std::get_if<quant::QDense>(&node.operation));
+  });
 }
 
 class CpuInt8 final : public Reference {
@@ -322,7 +337,7 @@ std::unique_ptr<Reference> make_cpu_int8(const quant::QuantizedGraph& graph,
                                          ReferenceOptions options, IntegerGemm gemm) {
   validate(options);
   check_accumulators(graph.scheme);
-  const bool wide = std::max(graph.scheme.weight_bits, graph.scheme.activation_bits) > 8;
+  const bool wide = has_wide_products(graph);
   const std::string refusal =
       wide ? "oneDNN multiplies no formats wider than 8 bits" : onednn_refusal();
   if (gemm == IntegerGemm::onednn && !refusal.empty()) {

@@ -17,7 +17,7 @@ void check_formats(const quant::QuantizedGraph& graph) {
     throw InputError(where, "has values of " + std::to_string(bits) + " bits",
                      "2 to 8 bits, which is what cuBLAS multiplies");
   };
-  if (graph.scheme.weight_bits > 8) refuse(graph.name, graph.scheme.weight_bits);
+  if (graph.weight_format().bits > 8) refuse(graph.name, graph.weight_format().bits);
   for (const QNode& node : graph.nodes) {
     const quant::Format& format = node.quantization.format;
     if (format.bits > 8) refuse(graph.name + ": " + node.name, format.bits);
@@ -105,7 +105,7 @@ class IntegerNetwork final : public Network {
     window_places(geometry, where());
     const auto out_channels = static_cast<std::int64_t>(operation.bias.size());
     const std::int64_t k = static_cast<std::int64_t>(operation.weight.size()) / out_channels;
-    check_sums(k, graph_.scheme.weight_format(), where());
+    check_sums(k, operation.weight_format, where());
     const ProductSizes sizes = product_sizes(groups, geometry.out.pixels(), out_channels / groups,
                                              k, kVector<std::int8_t>, where());
     const auto weights = packed_weights<std::int8_t>(

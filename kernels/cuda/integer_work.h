@@ -21,7 +21,7 @@ TILEWAVE_HOST_DEVICE inline std::int32_t wrapping_add(std::int32_t a, std::int32
 struct ChannelScales {
   quant::RequantizeMode mode;
   const float* multiplier;                   ///< float mode
-  const quant::FixedPointMultiplier* fixed;  ///< fixed_point mode
+  const quant::FixedPointMultiplier* fixed;  ///< the fixed-point modes
   std::int32_t zero_point, low, high;
   std::int32_t shift;  ///< of the output
 
@@ -29,7 +29,7 @@ struct ChannelScales {
     const std::int32_t q =
         mode == quant::RequantizeMode::float_multiplier
             ? quant::requantize_float(acc, multiplier[channel], zero_point, low, high)
-            : quant::requantize_fixed_point(acc, fixed[channel], zero_point, low, high);
+            : quant::requantize_fixed_point(acc, fixed[channel], mode, zero_point, low, high);
     return static_cast<std::int8_t>(q - shift);
   }
 };

@@ -32,6 +32,7 @@ template <typename Layer>
 void put_weights(py::dict& node, const Layer& layer, ArrayShape shape, const py::object& owner) {
   const auto channels = static_cast<py::ssize_t>(layer.bias.size());
   node["weight"] = view_of(layer.weight.data(), std::move(shape), owner);
+  node["weight_bits"] = layer.weight_format.bits;
   node["bias"] = view_of(layer.bias.data(), {channels}, owner);
   node["weight_scale"] = view_of(layer.weight_scale.data(), {channels}, owner);
 }

@@ -17,7 +17,7 @@ from tilewave.chip import Chip
 from tilewave.datasets import Dataset, Images
 from tilewave.graph import Graph, GraphNode, load_model, model_names
 from tilewave.program import Instruction, Instructions, Program, compile
-from tilewave.quantization import QuantizedGraph, QuantizedNode, Scheme, quantize
+from tilewave.quantization import LayerScheme, QuantizedGraph, QuantizedNode, Scheme, quantize
 from tilewave.reference import Reference, reference
 from tilewave.result import Result
 from tilewave.simulation import run, simulate
@@ -33,6 +33,7 @@ __all__ = [
     "Instruction",
     "Instructions",
     "InternalError",
+    "LayerScheme",
     "Program",
     "QuantizedGraph",
     "QuantizedNode",

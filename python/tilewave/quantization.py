@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from dataclasses import dataclass
-from typing import Any, Literal
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypedDict
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +17,37 @@ from tilewave.datasets import Images, pixels_of
 from tilewave.graph import Graph
 
 # The types of the fields of a scheme that may be None.
-_OPTIONAL: dict[str, type] = {"accumulator_bits": int, "overflow": str}
+_OPTIONAL: dict[str, type] = {"seed": int, "accumulator_bits": int, "overflow": str}
+
+
+def _check_type(name: str, value: object, expected: type) -> None:
+    accepted = (int, float) if expected is float else (expected,)
+    if not isinstance(value, accepted) or (isinstance(value, bool) and expected is not bool):
+        raise TypeError(f"{name}: expected {expected.__name__}, got {type(value).__name__}")
+
+
+class LayerScheme(TypedDict, total=False):
+    """What a layer of a `Scheme` has of its own."""
+
+    weight_bits: int
+    activation_bits: int
+    granularity: Literal["per_channel", "per_tensor"]
+
+
+def _copied_layers(layers: object) -> dict[str, dict[str, Any]]:
+    """A copy in plain dictionaries; TypeError unless it holds what a `LayerScheme` does."""
+    if not isinstance(layers, Mapping):
+        raise TypeError(f"layers: expected a mapping, got {type(layers).__name__}")
+    copied: dict[str, dict[str, Any]] = {}
+    for name, layer in layers.items():
+        _check_type("layers", name, str)
+        if not isinstance(layer, Mapping):
+            raise TypeError(f"layers: {name}: expected a mapping, got {type(layer).__name__}")
+        for key, value in layer.items():
+            _check_type(f"layers: {name}", key, str)
+            _check_type(f"layers: {name}: {key}", value, int if key.endswith("_bits") else str)
+        copied[name] = dict(layer)
+    return copied
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,21 +60,31 @@ class Scheme:
         2 to 8, or 16. Weights are symmetric.
     activation_signed : bool
         Unsigned activations have at most 8 bits.
+    activation_symmetric : bool
+        Zero points are 0; of signed activations only.
     granularity : {"per_channel", "per_tensor"}
         Of the weights' scales.
-    observer : {"min_max", "percentile"}
+    observer : {"min_max", "moving_average", "percentile"}
         How calibration turns the values that a tensor takes into its range.
     percentile : float
         Of the percentile observer: above 50, at most 100, in per cent.
+    momentum : float
+        Of the moving average: 0 or more, below 1.
     calibration_images : int
         How many of the calibration images are used.
-    requantize : {"float", "fixed_point"}
-        Rescaling as ONNX Runtime's QLinear kernels do it, or as TFLite does.
+    seed : int or None
+        They are drawn at random with it; None: the first ones.
+    requantize : {"float", "fixed_point", "fixed_point_single_rounding"}
+        Rescaling as ONNX Runtime's QLinear kernels do it, or as TFLite does, or as TFLite built
+        with TFLITE_SINGLE_ROUNDING.
     accumulator_bits : int or None
         12 to 32; None for what the chip has. Only simulated chips have other accumulators than
         of 32 bits that wrap.
     overflow : {"wrap", "saturate"} or None
         What an accumulator does at its limits; None for what the chip's do.
+    layers : mapping of str to mapping
+        What layers have of their own, by the node's name: ``weight_bits``, ``activation_bits`` of
+        the tensor that it makes, ``granularity``.
 
     Raises
     ------
@@ -56,25 +97,25 @@ class Scheme:
     weight_bits: int = 8
     activation_bits: int = 8
     activation_signed: bool = True
+    activation_symmetric: bool = False
     granularity: Literal["per_channel", "per_tensor"] = "per_channel"
-    observer: Literal["min_max", "percentile"] = "min_max"
+    observer: Literal["min_max", "moving_average", "percentile"] = "min_max"
     percentile: float = 99.99
+    momentum: float = 0.99
     calibration_images: int = 1000
-    requantize: Literal["float", "fixed_point"] = "float"
+    seed: int | None = None
+    requantize: Literal["float", "fixed_point", "fixed_point_single_rounding"] = "float"
     accumulator_bits: int | None = None
     overflow: Literal["wrap", "saturate"] | None = None
+    layers: Mapping[str, LayerScheme] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
-        for field in dataclasses.fields(self):
-            value = getattr(self, field.name)
-            if value is None and field.name in _OPTIONAL:
+        for key in dataclasses.fields(self):
+            value = getattr(self, key.name)
+            if key.name == "layers" or (value is None and key.name in _OPTIONAL):
                 continue
-            default = _OPTIONAL.get(field.name, type(field.default))
-            accepted = (int, float) if default is float else (default,)
-            if not isinstance(value, accepted) or (isinstance(value, bool) and default is not bool):
-                raise TypeError(
-                    f"{field.name}: expected {default.__name__}, got {type(value).__name__}"
-                )
+            _check_type(key.name, value, _OPTIONAL.get(key.name, type(key.default)))
+        object.__setattr__(self, "layers", _copied_layers(self.layers))
         self._core()
 
     def _core(self) -> _core.Scheme:
@@ -116,6 +157,7 @@ class QuantizedNode:
     weight : ndarray of int16 or None
         Of a convolution [out, kernel_height, kernel_width, in / groups], of a fully connected
         layer [out, in] in NHWC order of the input. Read-only, not a copy.
+    weight_bits : int or None
     bias : ndarray of int32 or None
         [out], in units of the accumulators.
     weight_scale : ndarray of float32 or None
@@ -131,6 +173,7 @@ class QuantizedNode:
     scale: float
     zero_point: int
     weight: npt.NDArray[np.int16] | None = None
+    weight_bits: int | None = None
     bias: npt.NDArray[np.int32] | None = None
     weight_scale: npt.NDArray[np.float32] | None = None
 

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "quant/scheme.h"
 
 namespace tilewave::sim {
 namespace {

@@ -8,8 +8,12 @@
 #include <vector>
 
 #include "base/units.h"
-#include "quant/scheme.h"
+#include "quant/overflow.h"
 #include "sim/dataflow.h"
+
+namespace tilewave::quant {
+struct Scheme;
+}
 
 namespace tilewave::sim {
 

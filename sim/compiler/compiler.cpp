@@ -38,8 +38,9 @@ PassPlan plan_passes(const LoweredNetwork& network, const Chip& chip, std::int64
   return {1, plan_spills(network, chip)};
 }
 
-HostTensor host_tensor(const Tensor& tensor) {
-  return {tensor.layout, tensor.quantization};
+HostTensor host_tensor(const Tensor& tensor, const Program& program) {
+  const int bits = tensor.quantization.format.bits;
+  return {tensor.layout, tensor.quantization, bits < program.activation_format.bits ? bits : 0};
 }
 
 Layer describe(const Step& step, const LoweredNetwork& network, const Chip& chip,
@@ -100,12 +101,12 @@ Program compile(const quant::QuantizedGraph& graph, const Chip& chip, std::int64
   program.name = graph.name;
   program.batch = batch;
   program.dataflow = chip.array.dataflow;
-  program.activation_format = graph.scheme.activation_format();
-  program.weight_format = graph.scheme.weight_format();
+  program.activation_format = graph.activation_format();
+  program.weight_format = graph.weight_format();
   const LoweredNetwork network = lower(graph, chip);
   const PassPlan plan = plan_passes(network, chip, batch);
-  program.input = host_tensor(network.tensors.front());
-  program.output = host_tensor(network.tensors[static_cast<std::size_t>(network.output)]);
+  program.input = host_tensor(network.tensors.front(), program);
+  program.output = host_tensor(network.tensors[static_cast<std::size_t>(network.output)], program);
   program.unified_buffer_peak = plan.buffer.peak;
   program.host_scratch_bytes = plan.buffer.scratch_bytes;
   for (const Step& step : network.steps) {

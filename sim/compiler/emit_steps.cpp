@@ -12,6 +12,19 @@ namespace {
 /// rest is worked on: as many as half the accumulators of TPU v1 hold.
 constexpr std::int64_t kVectorRows = 2048;
 
+/// A table with an entry for each value of the program's activations, of which the input takes only
+/// those of its own format.
+Table widened(const LookupStep& work, const quant::Format& format) {
+  Table table;
+  const std::vector<std::int16_t>& own = work.lookup->table;
+  for (std::int32_t q = format.qmin(); q <= format.qmax(); ++q) {
+    const auto last = static_cast<std::int32_t>(own.size()) - 1;
+    table.values.push_back(
+        own[static_cast<std::size_t>(std::clamp(q - work.format.qmin(), 0, last))]);
+  }
+  return table;
+}
+
 }  // namespace
 
 /// Piece by piece of channels that lie in one plane of each of the three tensors.
@@ -79,7 +92,7 @@ void Emitter::emit_pool_step(const PoolStep& work, const Band& band) {
 }
 
 void Emitter::emit_lookup_step(const LookupStep& work, const Band& band) {
-  set(ConfigRegister::table, index_in(program_.tables, Table{work.lookup->table}));
+  set(ConfigRegister::table, index_in(program_.tables, widened(work, program_.activation_format)));
   const Operand& input = band.inputs.front();
   const Layout& out = band.output.layout;
   for (std::int64_t plane = 0; plane < out.planes(); ++plane) {

@@ -78,39 +78,42 @@ class Lowering {
 
   void lower_node(std::size_t id) {
     const quant::QNode& node = graph_.nodes[id];
-    std::visit(Overloaded{
-                   [&](const quant::QInput&) {
-                     throw InputError(graph_.name, "has a second input '" + node.name + "'",
-                                      "one input");
-                   },
-                   [&](const quant::QConv& conv) {
-                     MatrixStep step{conv.window,       conv.groups, &conv.weight, &conv.bias,
-                                     &conv.requantizer, node.shape,  std::nullopt};
-                     add_matrix_step(id, std::move(step));
-                   },
-                   [&](const quant::QDense& dense) {
-                     const Tensor& in = tensor(input_tensor(node, 0));
-                     models::Window window;
-                     window.kernel_height = in.layout.shape.height;
-                     window.kernel_width = in.layout.shape.width;
-                     MatrixStep step{
-                         window,     1,           &dense.weight, &dense.bias, &dense.requantizer,
-                         node.shape, std::nullopt};
-                     add_matrix_step(id, std::move(step));
-                   },
-                   [&](const quant::QAdd& add) { add_add_step(id, add); },
-                   [&](const quant::QMaxPool&) { add_pool_step(id); },
-                   [&](const quant::QAveragePool&) { add_pool_step(id); },
-                   [&](const quant::QLookup& lookup) {
-                     add_step(id, id, LookupStep{&lookup}, input_layout(node).block);
-                   },
-                   // The elements stay where they are: the reader's data setup finds them.
-                   [&](const quant::QFlatten&) { tensor_of_[id] = input_tensor(node, 0); },
-               },
-               node.operation);
+    std::visit(
+        Overloaded{
+            [&](const quant::QInput&) {
+              throw InputError(graph_.name, "has a second input '" + node.name + "'", "one input");
+            },
+            [&](const quant::QConv& conv) {
+              MatrixStep step{conv.window,       conv.groups, &conv.weight, &conv.bias,
+                              &conv.requantizer, node.shape,  std::nullopt};
+              add_matrix_step(id, std::move(step));
+            },
+            [&](const quant::QDense& dense) {
+              const Tensor& in = tensor(input_tensor(node, 0));
+              models::Window window;
+              window.kernel_height = in.layout.shape.height;
+              window.kernel_width = in.layout.shape.width;
+              MatrixStep step{
+                  window,     1,           &dense.weight, &dense.bias, &dense.requantizer,
+                  node.shape, std::nullopt};
+              add_matrix_step(id, std::move(step));
+            },
+            [&](const quant::QAdd& add) { add_add_step(id, add); },
+            [&](const quant::QMaxPool&) { add_pool_step(id); },
+            [&](const quant::QAveragePool&) { add_pool_step(id); },
+            [&](const quant::QLookup& lookup) {
+              add_step(id, id, LookupStep{&lookup, input_format(node)}, input_layout(node).block);
+            },
+            // The elements stay where they are: the reader's data setup finds them.
+            [&](const quant::QFlatten&) { tensor_of_[id] = input_tensor(node, 0); },
+        },
+        node.operation);
   }
 
   const Tensor& tensor(int id) const { return network_.tensors[static_cast<std::size_t>(id)]; }
+  const quant::Format& input_format(const quant::QNode& node) const {
+    return graph_.nodes[static_cast<std::size_t>(node.inputs[0])].quantization.format;
+  }
   const Layout& input_layout(const quant::QNode& node) const {
     return tensor(input_tensor(node, 0)).layout;
   }

@@ -40,6 +40,7 @@ struct PoolStep {
 };
 struct LookupStep {
   const quant::QLookup* lookup = nullptr;
+  quant::Format format;  ///< of its input
 };
 
 using Work = std::variant<MatrixStep, AddStep, PoolStep, LookupStep>;

@@ -125,7 +125,9 @@ struct Layer {
 /// Input or output tensor in host memory: Layout order for `batch` images.
 struct HostTensor {
   Layout layout;
+  /// Its format is the program's activation format, but for narrower values.
   quant::Quantization quantization;
+  int bits = 0;  ///< of values narrower than the program's; 0: as wide
   bool operator==(const HostTensor&) const = default;
 };
 

@@ -14,7 +14,7 @@ namespace tilewave::sim {
 namespace {
 
 constexpr std::string_view kMagic = "tilewave";
-constexpr std::uint32_t kVersion = 2;
+constexpr std::uint32_t kVersion = 3;
 
 void fields(auto& visit, Is<Tile> auto& t) {
   visit("rows", t.rows);
@@ -199,8 +199,10 @@ class Reader {
 }  // namespace
 
 void derive(Program& program) {
-  program.input.quantization.format = program.activation_format;
-  program.output.quantization.format = program.activation_format;
+  for (HostTensor* tensor : {&program.input, &program.output}) {
+    tensor->quantization.format = program.activation_format;
+    if (tensor->bits != 0) tensor->quantization.format.bits = tensor->bits;
+  }
   std::int64_t end = 0;
   for (Tile& tile : program.tiles) {
     tile.offset = end;

@@ -34,7 +34,8 @@ template <typename E>
 struct EnumNames;
 template <>
 struct EnumNames<quant::RequantizeMode> {
-  static constexpr std::array<std::string_view, 2> names = {"float", "fixed_point"};
+  static constexpr std::array<std::string_view, 3> names = {"float", "fixed_point",
+                                                            "fixed_point_single_rounding"};
 };
 template <>
 struct EnumNames<Dataflow> {
@@ -64,12 +65,13 @@ void fields(auto& visit, Is<Program> auto& p) {
   visit("unified_buffer_peak", p.unified_buffer_peak);
 }
 
-/// Without the format, which is the program's activation format.
+/// Without the format, which follows from the program's activation format and the bits.
 void fields(auto& visit, Is<HostTensor> auto& t) {
   visit("shape", shape_of(t.layout.shape));
   visit("block", t.layout.block);
   visit("scale", t.quantization.scale);
   visit("zero_point", t.quantization.zero_point);
+  visit("bits", t.bits);
 }
 
 void fields(auto& visit, Is<Layer> auto& l) {

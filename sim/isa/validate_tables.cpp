@@ -52,7 +52,12 @@ void check_host_tensor(const HostTensor& tensor, const Program& program, const s
                        const Where& where) {
   check_layout(tensor.layout, program.batch, program.activation_format, kMaxHostBytes, name, where);
   const quant::Quantization& q = tensor.quantization;
-  if (q.format != program.activation_format) {
+  quant::Format expected = program.activation_format;
+  if (tensor.bits != 0) {
+    check_range(tensor.bits, 2, expected.bits, name + "'s bits", where);
+    expected.bits = tensor.bits;
+  }
+  if (q.format != expected) {
     throw InputError(where(), name + " has another format than the program's activations");
   }
   if (!std::isfinite(q.scale) || q.scale <= 0) {
@@ -168,8 +173,7 @@ void check_add(const VectorAdd& add, const Program& program, const Where& where)
   check_fixed_point(adder.a_fixed, "a_fixed", where);
   check_fixed_point(adder.b_fixed, "b_fixed", where);
   check_fixed_point(adder.y_fixed, "y_fixed", where);
-  // The difference of two activations, shifted, must fit 32 bits.
-  check_range(adder.left_shift, 0, 31 - program.activation_format.bits, "left_shift", where);
+  check_range(adder.left_shift, 0, 31, "left_shift", where);
   check_clamp(adder.zero_point, adder.low, adder.high, program, where);
 }
 

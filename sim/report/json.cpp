@@ -119,18 +119,27 @@ Json chip_json(const Chip& chip) {
 }
 
 Json scheme_json(const quant::Scheme& s) {
+  Json layers = Json::object();
+  for (const auto& [name, own] : s.layers) {
+    Json& layer = layers[name] = Json::object();
+    if (own.weight_bits) layer["weight_bits"] = *own.weight_bits;
+    if (own.activation_bits) layer["activation_bits"] = *own.activation_bits;
+    if (own.granularity) layer["granularity"] = name_of(*own.granularity);
+  }
   return {{"weight_bits", s.weight_bits},
           {"activation_bits", s.activation_bits},
           {"activation_signed", s.activation_signed},
-          {"granularity",
-           s.granularity == quant::Granularity::per_channel ? "per_channel" : "per_tensor"},
-          {"observer", s.observer == quant::ObserverKind::min_max ? "min_max" : "percentile"},
+          {"activation_symmetric", s.activation_symmetric},
+          {"granularity", name_of(s.granularity)},
+          {"observer", name_of(s.observer)},
           {"percentile", s.percentile},
+          {"momentum", s.momentum},
           {"calibration_images", s.calibration_images},
-          {"requantize",
-           s.requantize == quant::RequantizeMode::float_multiplier ? "float" : "fixed_point"},
+          {"seed", s.seed ? Json(*s.seed) : Json(nullptr)},
+          {"requantize", name_of(s.requantize)},
           {"accumulator_bits", s.accumulator_bits ? Json(*s.accumulator_bits) : Json(nullptr)},
-          {"overflow", s.overflow ? Json(quant::name_of(*s.overflow)) : Json(nullptr)}};
+          {"overflow", s.overflow ? Json(name_of(*s.overflow)) : Json(nullptr)},
+          {"layers", layers}};
 }
 
 Json optional_json(const std::optional<double>& value) {

@@ -1,7 +1,9 @@
 #include "kernels/calibrate.h"
 
 #include <catch2/catch.hpp>
+#include <functional>
 #include <limits>
+#include <numeric>
 
 #include "base/error.h"
 #include "quant/observer.h"
@@ -29,7 +31,7 @@ TEST_CASE("calibration finds the ranges that the naive network takes") {
   scheme.calibration_images = 17;  // the images after these do not count
   const auto graph = quantize(builder.graph, calibration, scheme);
 
-  std::vector<std::unique_ptr<quant::Observer>> observers;
+  std::vector<std::shared_ptr<quant::Observer>> observers;
   for (const auto& node : builder.graph.nodes()) {
     observers.push_back(quant::make_observer(scheme, node.name));
   }
@@ -42,9 +44,10 @@ TEST_CASE("calibration finds the ranges that the naive network takes") {
     // All but the final Softmax, which stays real.
     for (std::size_t n = 0; n + 1 < observers.size(); ++n) observers[n]->observe(tensors[n]);
   }
-  std::vector<quant::Observer::Range> ranges;
-  for (const auto& observer : observers) ranges.push_back(observer->range());
-  const auto expected = quant::quantize_graph(builder.graph, ranges, scheme);
+  const auto expected = quant::quantize_graph({std::make_shared<const models::Graph>(builder.graph),
+                                               quant::calibration_part(scheme),
+                                               {observers.begin(), observers.end()}},
+                                              scheme);
 
   REQUIRE(graph.nodes.size() == expected.nodes.size());
   for (std::size_t n = 0; n < graph.nodes.size(); ++n) {
@@ -61,13 +64,69 @@ TEST_CASE("calibration finds the ranges that the naive network takes") {
 TEST_CASE("calibration does not depend on the number of threads") {
   auto builder = tests::every_operation(6);
   const auto calibration = images(builder, 1000);
-  for (const auto observer : {quant::ObserverKind::min_max, quant::ObserverKind::percentile}) {
+  for (const auto observer : {quant::ObserverKind::min_max, quant::ObserverKind::moving_average,
+                              quant::ObserverKind::percentile}) {
     quant::Scheme scheme;
     scheme.observer = observer;
     const auto one = quantize(builder.graph, calibration, scheme, 1);
     CHECK(same_quantization(one, quantize(builder.graph, calibration, scheme, 2)));
     CHECK(same_quantization(one, quantize(builder.graph, calibration, scheme, 5)));
   }
+}
+
+TEST_CASE("one calibration serves schemes that differ in widths") {
+  auto builder = tests::every_operation(6);
+  const auto calibration = images(builder, 30);
+  quant::Scheme scheme;
+  scheme.calibration_images = 20;
+  const auto calibrated = calibrate(builder.graph, calibration, scheme);
+  for (const int bits : {3, 8}) {
+    scheme.weight_bits = scheme.activation_bits = bits;
+    scheme.layers["node1"].activation_bits = 8;
+    CHECK(same_quantization(quant::quantize_graph(calibrated, scheme),
+                            quantize(builder.graph, calibration, scheme)));
+  }
+}
+
+TEST_CASE("a seed draws other images, each once, the same ones each time") {
+  quant::Scheme scheme;
+  scheme.calibration_images = 300;
+  std::vector<std::int64_t> first(300);
+  std::iota(first.begin(), first.end(), 0);
+  CHECK(calibration_subset(1000, scheme) == first);
+  std::vector<int> times(1000);
+  for (std::int64_t seed = 0; seed < 200; ++seed) {
+    scheme.seed = seed;
+    const auto chosen = calibration_subset(1000, scheme);
+    REQUIRE(chosen.size() == 300);
+    REQUIRE(std::ranges::adjacent_find(chosen, std::ranges::greater_equal{}) == chosen.end());
+    REQUIRE(chosen.back() < 1000);
+    REQUIRE(chosen == calibration_subset(1000, scheme));
+    for (const std::int64_t image : chosen) ++times[static_cast<std::size_t>(image)];
+  }
+  // 200 draws with 0.3 each: 60 and a standard deviation of 6.5. The seeds are fixed, so the
+  // margins of six deviations cannot fail by chance.
+  CHECK(std::ranges::min(times) > 21);
+  CHECK(std::ranges::max(times) < 99);
+  scheme.calibration_images = 1000;
+  CHECK(calibration_subset(1000, scheme).size() == 1000);
+}
+
+TEST_CASE("calibration sees the images that the seed draws") {
+  auto builder = tests::every_operation(6);
+  const auto all = images(builder, 50);
+  quant::Scheme scheme;
+  scheme.calibration_images = 7;
+  scheme.seed = 11;
+  models::Images chosen{all.shape, 7, {}, {}};
+  for (const std::int64_t image : calibration_subset(50, scheme)) {
+    const auto pixels = all.slice(image, 1);
+    chosen.pixels.insert(chosen.pixels.end(), pixels.begin(), pixels.end());
+  }
+  const auto drawn = quantize(builder.graph, all, scheme);
+  scheme.seed.reset();
+  CHECK(same_quantization(drawn, quantize(builder.graph, chosen, scheme)));
+  CHECK(!same_quantization(drawn, quantize(builder.graph, all, scheme)));
 }
 
 TEST_CASE("calibration refuses too few images and images of another size") {

@@ -62,7 +62,8 @@ QuantizedGraph quantized(const tests::NetworkBuilder& builder, const Scheme& sch
 
 std::vector<Scheme> every_scheme() {
   std::vector<Scheme> schemes;
-  for (const auto mode : {RequantizeMode::float_multiplier, RequantizeMode::fixed_point}) {
+  for (const auto mode : {RequantizeMode::float_multiplier, RequantizeMode::fixed_point,
+                          RequantizeMode::fixed_point_single_rounding}) {
     for (const int weight_bits : {2, 5, 8, 16}) {
       for (const int activation_bits : {2, 7, 8, 16}) {
         for (const bool is_signed : {true, false}) {
@@ -115,11 +116,11 @@ TEST_CASE("contractions of up to 4608 terms give the naive evaluator's bits") {
 QuantizedGraph dense_graph(const Scheme& scheme, std::vector<std::int16_t> weight,
                            std::int32_t bias, float multiplier) {
   const auto k = static_cast<std::int64_t>(weight.size());
-  quant::QDense dense{std::move(weight), {bias}, {1}, {}};
+  quant::QDense dense{scheme.weight_format(""), std::move(weight), {bias}, {1}, {}};
   dense.requantizer.multiplier = {multiplier};
   dense.requantizer.low = -32768;
   dense.requantizer.high = 32767;
-  const quant::Quantization input{scheme.activation_format(), 1.0F / 255, 0};
+  const quant::Quantization input{scheme.activation_format(""), 1.0F / 255, 0};
   const quant::Quantization output{{16, true, false}, 1, 0};
   return {"dense",
           scheme,

@@ -13,6 +13,7 @@ namespace {
 
 constexpr auto kFloat = RequantizeMode::float_multiplier;
 constexpr auto kFixed = RequantizeMode::fixed_point;
+constexpr auto kSingle = RequantizeMode::fixed_point_single_rounding;
 
 Quantization s8(float scale, std::int32_t zero_point) {
   return {Format{8, true, false}, scale, zero_point};
@@ -38,6 +39,14 @@ TEST_CASE("an addition in fixed-point mode rounds half away from zero") {
   CHECK(adder.apply(-4, 11) == -1);  // -1.5: to -2; + 1
 }
 
+TEST_CASE("an addition in single-rounding mode rounds half up") {
+  const Adder adder = make_adder(s8(0.5F, 0), s8(0.5F, 10), s8(1.0F, 1), kSingle, -128, 127);
+  CHECK(adder.apply(1, 10) == 2);   // 0.5: to 1; + 1
+  CHECK(adder.apply(3, 10) == 3);   // 1.5: to 2; + 1
+  CHECK(adder.apply(-1, 10) == 1);  // -0.5: to 0; + 1
+  CHECK(adder.apply(-4, 11) == 0);  // -1.5: to -1; + 1
+}
+
 TEST_CASE("an addition's fixed-point multipliers are TFLite's") {
   // Twice the larger input scale is 2: a 0.25 / 2 = 2^-3, b 1 / 2 = 2^-1, and for the output
   // 2 / (2^20 * 0.5) = 2^-18. A multiplier 2^-s is 2^30 with the exponent 1 - s.
@@ -52,7 +61,7 @@ TEST_CASE("an addition's fixed-point multipliers are TFLite's") {
 }
 
 TEST_CASE("an addition clamps to its range") {
-  for (const auto mode : {kFloat, kFixed}) {
+  for (const auto mode : {kFloat, kFixed, kSingle}) {
     const Adder adder = make_adder(s8(1, 0), s8(1, 0), s8(1, -20), mode, -20, 100);
     CHECK(adder.apply(-100, 3) == -20);
     CHECK(adder.apply(127, 127) == 100);
@@ -61,7 +70,7 @@ TEST_CASE("an addition clamps to its range") {
 }
 
 TEST_CASE("an addition is defined for every input") {
-  for (const auto mode : {kFloat, kFixed}) {
+  for (const auto mode : {kFloat, kFixed, kSingle}) {
     const Adder adder = make_adder(s8(1e30F, -128), s8(1e-30F, 127), s8(1, 0), mode, -128, 127);
     for (const std::int32_t a : {std::numeric_limits<std::int32_t>::min(), -1, 0,
                                  std::numeric_limits<std::int32_t>::max()}) {

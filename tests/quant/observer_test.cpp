@@ -42,19 +42,35 @@ float any_value() {
 
 TEST_CASE("the min-max observer keeps the extremes and contains 0") {
   const auto observer = make_observer(Scheme{}, "x");
-  CHECK(observer->range().low == 0);
-  CHECK(observer->range().high == 0);
+  CHECK(observer->range({}).low == 0);
+  CHECK(observer->range({}).high == 0);
   observer->observe(std::vector<float>{2, 3});
-  CHECK(observer->range().low == 0);
-  CHECK(observer->range().high == 3);
+  CHECK(observer->range({}).low == 0);
+  CHECK(observer->range({}).high == 3);
   observer->observe(std::vector<float>{-1.5F, 1});
-  CHECK(observer->range().low == -1.5F);
-  CHECK(observer->range().high == 3);
+  CHECK(observer->range({}).low == -1.5F);
+  CHECK(observer->range({}).high == 3);
+}
+
+TEST_CASE("the moving average begins at the first image and moves by 1 - momentum") {
+  Scheme scheme;
+  scheme.observer = ObserverKind::moving_average;
+  scheme.momentum = 0.75;
+  const auto observer = make_observer(scheme, "x");
+  CHECK(observer->range({}).high == 0);
+  observer->observe(std::vector<float>{4, -8});
+  CHECK(observer->range({}).low == -8);
+  CHECK(observer->range({}).high == 4);
+  observer->observe(std::vector<float>{8, 2});
+  CHECK(observer->range({}).low == -6);  // 0.75 * -8 + 0.25 * 0
+  CHECK(observer->range({}).high == 5);  // 0.75 * 4 + 0.25 * 8
 }
 
 TEST_CASE("observers refuse NaN and infinities by the tensor's name") {
   const float infinity = std::numeric_limits<float>::infinity();
-  for (const Scheme& scheme : {Scheme{}, percentile_scheme(99)}) {
+  Scheme moving_average;
+  moving_average.observer = ObserverKind::moving_average;
+  for (const Scheme& scheme : {Scheme{}, moving_average, percentile_scheme(99)}) {
     const auto observer = make_observer(scheme, "conv1");
     observer->observe(std::vector<float>{1});
     CHECK_THROWS_WITH(observer->observe(std::vector<float>{0, std::nanf("")}),
@@ -62,7 +78,7 @@ TEST_CASE("observers refuse NaN and infinities by the tensor's name") {
     CHECK_THROWS_WITH(observer->observe(std::vector<float>{infinity}),
                       "conv1: has an infinity among its values (finite values only)");
     CHECK_THROWS_AS(observer->observe(std::vector<float>{-infinity}), InputError);
-    CHECK(observer->range().high == 1);
+    CHECK(observer->range({}).high == 1);
   }
 }
 
@@ -81,7 +97,7 @@ TEST_CASE("the percentile observer is at most one bin outside of the exact perce
     const float low = -std::max(exact_percentile(mirrored, numerator), 0.0F);
     float largest = 0;
     for (const float value : values) largest = std::max(largest, std::abs(value));
-    const auto range = observer->range();
+    const auto range = observer->range({});
     RC_ASSERT(range.high >= high);
     RC_ASSERT(range.high <= high + std::ldexp(largest, -12));
     RC_ASSERT(range.low <= low);
@@ -102,8 +118,8 @@ TEST_CASE("the percentile observer does not depend on the order of the values") 
     forward->observe(values);
     std::reverse(values.begin(), values.end());
     backward->observe(values);
-    RC_ASSERT(forward->range().low == backward->range().low);
-    RC_ASSERT(forward->range().high == backward->range().high);
+    RC_ASSERT(forward->range({}).low == backward->range({}).low);
+    RC_ASSERT(forward->range({}).high == backward->range({}).high);
   }));
 }
 
@@ -112,9 +128,9 @@ TEST_CASE("the percentile observer cuts a rare outlier off") {
   std::vector<float> values(999, 1.0F);
   values.push_back(1000);
   observer->observe(values);
-  CHECK(observer->range().low == 0);
-  CHECK(observer->range().high >= 1);
-  CHECK(observer->range().high <= 1.25F);  // 1000 lies below 1024: bins of 1024 / 8192
+  CHECK(observer->range({}).low == 0);
+  CHECK(observer->range({}).high >= 1);
+  CHECK(observer->range({}).high <= 1.25F);  // 1000 lies below 1024: bins of 1024 / 8192
 }
 
 TEST_CASE("pixels get the scale 1 / 255 and the lowest zero point") {

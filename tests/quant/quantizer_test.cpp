@@ -5,9 +5,11 @@
 #include <limits>
 
 #include "base/error.h"
+#include "tests/support/fixed_ranges.h"
 
 using namespace tilewave;
 using namespace tilewave::quant;
+using tilewave::test::quantize_with;
 using Ranges = std::vector<Observer::Range>;
 
 namespace {
@@ -35,7 +37,7 @@ TEST_CASE("a dense layer's constants are weight / scale and bias / (sx sw)") {
   graph.add("fc", dense({127, 63.5F, -2, 1}, {3, -0.25F}), {0});
   // Input [0, 255]: scale 1, zero point -128. Output [-127.5, 127.5]: scale 1, zero point
   // -128 + 127.5 = -0.5, to even: 0.
-  const auto q = quantize_graph(graph, Ranges{{0, 255}, {-127.5F, 127.5F}}, Scheme{});
+  const auto q = quantize_with(graph, Ranges{{0, 255}, {-127.5F, 127.5F}}, Scheme{});
   REQUIRE(q.nodes.size() == 2);
   CHECK(q.input().quantization.scale == 1);
   CHECK(q.input().quantization.zero_point == -128);
@@ -55,7 +57,7 @@ TEST_CASE("a dense layer's constants are weight / scale and bias / (sx sw)") {
 TEST_CASE("a float multiplier is sx * sw rounded, then divided by sy and rounded") {
   models::Graph graph("g", {1, 1, 1});
   graph.add("fc", dense({1, 2, 3, 5, 7, 11}, std::vector<float>(6)), {0});
-  const auto q = quantize_graph(graph, Ranges{{0, 1}, {-3, 2.3F}}, Scheme{});
+  const auto q = quantize_with(graph, Ranges{{0, 1}, {-3, 2.3F}}, Scheme{});
   const auto& fc = as<QDense>(q, 1);
   for (std::size_t n = 0; n < 6; ++n) {
     // Exact in double, or close enough for one rounding to fp32 to be the fp32 operation.
@@ -72,7 +74,7 @@ TEST_CASE("fixed-point mode takes the ratio of the scales in double") {
   graph.add("fc", dense({1}, {0}), {0});
   Scheme scheme;
   scheme.requantize = RequantizeMode::fixed_point;
-  const auto q = quantize_graph(graph, Ranges{{0, 1}, {-3, 5}}, scheme);
+  const auto q = quantize_with(graph, Ranges{{0, 1}, {-3, 5}}, scheme);
   const auto& requantizer = as<QDense>(q, 1).requantizer;
   const double ratio = static_cast<double>(1.0F / 255) * static_cast<double>(1.0F / 127) /
                        static_cast<double>(8.0F / 255);
@@ -85,7 +87,7 @@ TEST_CASE("one scale for the whole tensor where the scheme says so") {
   graph.add("fc", dense({127, 1}, {0, 0}), {0});
   Scheme scheme;
   scheme.granularity = Granularity::per_tensor;
-  const auto q = quantize_graph(graph, Ranges{{0, 1}, {0, 1}}, scheme);
+  const auto q = quantize_with(graph, Ranges{{0, 1}, {0, 1}}, scheme);
   CHECK(as<QDense>(q, 1).weight_scale == std::vector<float>{1, 1});
   CHECK(as<QDense>(q, 1).weight == std::vector<std::int16_t>{127, 1});
 }
@@ -93,19 +95,19 @@ TEST_CASE("one scale for the whole tensor where the scheme says so") {
 TEST_CASE("a channel of zeros takes the tensor's scale and keeps its bias") {
   models::Graph graph("g", {1, 1, 1});
   graph.add("fc", dense({0, 254}, {8, 0}), {0});
-  const auto q = quantize_graph(graph, Ranges{{0, 255}, {0, 255}}, Scheme{});
+  const auto q = quantize_with(graph, Ranges{{0, 255}, {0, 255}}, Scheme{});
   CHECK(as<QDense>(q, 1).weight_scale == std::vector<float>{2, 2});
   CHECK(as<QDense>(q, 1).bias == std::vector<std::int32_t>{4, 0});  // 8 / (1 * 2)
   models::Graph zeros("z", {1, 1, 1});
   zeros.add("fc", dense({0}, {0}), {0});
-  const auto z = quantize_graph(zeros, Ranges{{0, 0}, {0, 0}}, Scheme{});
+  const auto z = quantize_with(zeros, Ranges{{0, 0}, {0, 0}}, Scheme{});
   CHECK(as<QDense>(z, 1).weight_scale == std::vector<float>{1});
 }
 
 TEST_CASE("a channel of tiny weights gets a scale that its bias fits") {
   models::Graph graph("g", {1, 1, 1});
   graph.add("fc", dense({1e-20F, 1}, {1024, 0}), {0});
-  const auto q = quantize_graph(graph, Ranges{{0, 255}, {0, 2048}}, Scheme{});
+  const auto q = quantize_with(graph, Ranges{{0, 255}, {0, 2048}}, Scheme{});
   const auto& fc = as<QDense>(q, 1);
   CHECK(fc.weight_scale[0] == std::ldexp(1.0F, -20));  // 2^10 / 2^30
   CHECK(fc.bias[0] == 1 << 30);
@@ -121,7 +123,7 @@ TEST_CASE("a Relu or Clip that alone reads a Conv, Dense or Add becomes its clam
   const auto clip = graph.add("clip", models::Clip{0, 6}, {add});
   const auto fc = graph.add("fc", dense({1}, {0}), {clip});
   graph.add("fc_clip", models::Clip{-1, 1}, {fc});
-  const auto q = quantize_graph(
+  const auto q = quantize_with(
       graph, Ranges{{0, 1}, {-9, 9}, {-10, 245}, {-9, 9}, {0, 12.75F}, {-9, 9}, {-1.28F, 1.27F}},
       Scheme{});
   REQUIRE(q.nodes.size() == 4);
@@ -142,7 +144,7 @@ TEST_CASE("a Relu is a table of its own where its input has another reader") {
   const auto conv = graph.add("conv", pointwise(1), {0});
   const auto relu = graph.add("relu", models::Relu{}, {conv});
   graph.add("add", models::Add{}, {relu, conv});
-  const auto q = quantize_graph(graph, Ranges{{0, 1}, {-10, 245}, {0, 99}, {-1, 1}}, Scheme{});
+  const auto q = quantize_with(graph, Ranges{{0, 1}, {-10, 245}, {0, 99}, {-1, 1}}, Scheme{});
   REQUIRE(q.nodes.size() == 4);
   CHECK(as<QConv>(q, 1).requantizer.low == -128);
   CHECK(q.nodes[2].quantization == q.nodes[1].quantization);
@@ -159,7 +161,7 @@ TEST_CASE("a Relu is not fused either where the other reader comes first") {
   const auto sum = graph.add("add", models::Add{}, {conv, 0});
   const auto relu = graph.add("relu", models::Relu{}, {conv});
   graph.add("end", models::Add{}, {sum, relu});
-  CHECK(quantize_graph(graph, Ranges(5, {-1, 1}), Scheme{}).nodes.size() == 5);
+  CHECK(quantize_with(graph, Ranges(5, {-1, 1}), Scheme{}).nodes.size() == 5);
 }
 
 TEST_CASE("only one activation is fused and the next is a table") {
@@ -167,7 +169,7 @@ TEST_CASE("only one activation is fused and the next is a table") {
   const auto conv = graph.add("conv", pointwise(1), {0});
   const auto relu = graph.add("relu", models::Relu{}, {conv});
   graph.add("clip", models::Clip{0, 2}, {relu});
-  const auto q = quantize_graph(graph, Ranges{{0, 1}, {-1, 1}, {0, 255}, {0, 2}}, Scheme{});
+  const auto q = quantize_with(graph, Ranges{{0, 1}, {-1, 1}, {0, 255}, {0, 2}}, Scheme{});
   REQUIRE(q.nodes.size() == 3);
   CHECK(as<QLookup>(q, 2).table.back() == -126);  // 2 / 1 above -128
   CHECK(operation_name(q.output().operation) == "Clip");
@@ -182,7 +184,7 @@ TEST_CASE("pools and Flatten keep their input's quantization") {
   graph.add("flatten", models::Flatten{}, {average});
   Scheme scheme;
   scheme.requantize = RequantizeMode::fixed_point;
-  const auto q = quantize_graph(graph, Ranges{{0, 1}, {0, 7}, {0, 7}, {0, 7}}, scheme);
+  const auto q = quantize_with(graph, Ranges{{0, 1}, {0, 7}, {0, 7}, {0, 7}}, scheme);
   REQUIRE(q.nodes.size() == 4);
   for (const auto& node : q.nodes) CHECK(node.quantization == q.input().quantization);
   CHECK(as<QMaxPool>(q, 1).window == window);
@@ -195,7 +197,7 @@ TEST_CASE("Sigmoid and Tanh become tables with fixed ranges") {
   models::Graph graph("g", {1, 1, 1});
   const auto sigmoid = graph.add("sigmoid", models::Sigmoid{}, {0});
   graph.add("tanh", models::Tanh{}, {sigmoid});
-  const auto q = quantize_graph(graph, Ranges{{-12.8F, 12.7F}, {0.4F, 0.6F}, {0, 0.5F}}, Scheme{});
+  const auto q = quantize_with(graph, Ranges{{-12.8F, 12.7F}, {0.4F, 0.6F}, {0, 0.5F}}, Scheme{});
   CHECK(q.nodes[1].quantization == Quantization{Format{}, 1.0F / 255, -128});
   const auto& table = as<QLookup>(q, 1).table;
   // Input scale 0.1, zero point 0. fp32(1/255) is above 1/255, so sigmoid(0) / scale = 127.49999,
@@ -216,7 +218,7 @@ TEST_CASE("a final Softmax and what the output does not need are left out") {
   const auto fc = graph.add("fc", dense({1, 2, 3, 4}, {0, 0}), {0});
   graph.add("unused", models::Relu{}, {fc});
   graph.add("softmax", models::Softmax{}, {fc});
-  const auto q = quantize_graph(graph, Ranges(4, {-1, 1}), Scheme{});
+  const auto q = quantize_with(graph, Ranges(4, {-1, 1}), Scheme{});
   REQUIRE(q.nodes.size() == 2);
   CHECK(q.output().name == "fc");
   CHECK(as<QDense>(q, 1).requantizer.low == -128);
@@ -228,7 +230,7 @@ TEST_CASE("every width of the scheme gives values of its format") {
   for (const int bits : {2, 3, 4, 5, 6, 7, 8, 16}) {
     Scheme scheme;
     scheme.weight_bits = scheme.activation_bits = bits;
-    const auto q = quantize_graph(graph, Ranges{{-1, 1}, {-1, 1}}, scheme);
+    const auto q = quantize_with(graph, Ranges{{-1, 1}, {-1, 1}}, scheme);
     const auto& fc = as<QDense>(q, 1);
     const int most = (1 << (bits - 1)) - 1;
     CHECK(fc.weight[0] == most);
@@ -238,7 +240,7 @@ TEST_CASE("every width of the scheme gives values of its format") {
   }
   Scheme scheme;
   scheme.activation_signed = false;
-  const auto q = quantize_graph(graph, Ranges{{0, 1}, {-1, 1}}, scheme);
+  const auto q = quantize_with(graph, Ranges{{0, 1}, {-1, 1}}, scheme);
   CHECK(q.input().quantization.zero_point == 0);
   CHECK(as<QDense>(q, 1).requantizer.low == 0);
   CHECK(as<QDense>(q, 1).requantizer.high == 255);
@@ -247,7 +249,7 @@ TEST_CASE("every width of the scheme gives values of its format") {
 TEST_CASE("scales whose ratio no fp32 number holds are refused by the layer's name") {
   models::Graph graph("g", {1, 1, 1});
   graph.add("fc", dense({1e30F}, {0}), {0});
-  CHECK_THROWS_WITH(quantize_graph(graph, Ranges{{0, 1e30F}, {0, 1}}, Scheme{}),
+  CHECK_THROWS_WITH(quantize_with(graph, Ranges{{0, 1e30F}, {0, 1}}, Scheme{}),
                     Catch::StartsWith("fc: has the scales"));
 }
 
@@ -263,9 +265,9 @@ TEST_CASE("an average of more values than a 32-bit sum holds is refused") {
     graph.add("average", models::AveragePool{window, false}, {0});
     const std::vector<Observer::Range> ranges(2, {0, 1});
     if (height == 255) {
-      CHECK_NOTHROW(quantize_graph(graph, ranges, scheme));
+      CHECK_NOTHROW(quantize_with(graph, ranges, scheme));
     } else {
-      CHECK_THROWS_WITH(quantize_graph(graph, ranges, scheme),
+      CHECK_THROWS_WITH(quantize_with(graph, ranges, scheme),
                         Catch::Contains("average") && Catch::Contains("65536 values of 16 bits"));
     }
   }
@@ -278,4 +280,91 @@ TEST_CASE("pixels are quantized as p / 255") {
   const Quantization coarse{Format{2, false, false}, 1.0F / 3, 0};
   const std::vector<std::uint8_t> thirds = {0, 42, 43, 255};
   CHECK(quantize_pixels(coarse, thirds) == std::vector<std::int16_t>{0, 0, 1, 3});
+}
+
+namespace {
+
+/// input, conv and its Relu, pool, fc.
+models::Graph layered() {
+  models::Graph graph("g", {2, 2, 1});
+  models::Conv conv;
+  conv.weight = {1};
+  conv.bias = {0};
+  graph.add("conv", conv, {0});
+  graph.add("relu", models::Relu{}, {1});
+  graph.add("pool", models::MaxPool{}, {2});
+  graph.add("fc", dense({1, 2, 3, 7}, {0}), {3});
+  return graph;
+}
+
+Scheme with_layer(const std::string& name, LayerScheme layer) {
+  Scheme scheme;
+  scheme.layers[name] = layer;
+  return scheme;
+}
+
+std::string error_for(const Scheme& scheme) {
+  try {
+    quantize_with(layered(), Ranges(5, {-1, 1}), scheme);
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE("a layer's own widths and granularity are those of its weights and its output") {
+  Scheme scheme;
+  scheme.weight_bits = 4;
+  scheme.activation_bits = 4;
+  scheme.layers["conv"] = {8, 6, Granularity::per_tensor};
+  scheme.layers["input"].activation_bits = 5;
+  const auto q =
+      quantize_with(layered(), Ranges{{0, 31}, {0, 9}, {0, 63}, {0, 63}, {-8, 7}}, scheme);
+  CHECK(q.input().quantization == Quantization{{5, true, false}, 1, -16});
+  CHECK(as<QConv>(q, 1).weight_format == Format{8, true, true});
+  CHECK(as<QConv>(q, 1).weight == std::vector<std::int16_t>{127});
+  CHECK(q.nodes[1].quantization == Quantization{{6, true, false}, 1, -32});
+  CHECK(q.nodes[2].quantization == q.nodes[1].quantization);  // the pool's is the convolution's
+  CHECK(as<QDense>(q, 3).weight == std::vector<std::int16_t>{1, 2, 3, 7});
+  CHECK(q.output().quantization == Quantization{{4, true, false}, 1, 0});
+  CHECK(q.activation_format() == Format{6, true, false});
+  CHECK(q.weight_format() == Format{8, true, true});
+  CHECK(quantize_with(layered(), Ranges(5, {-1, 1}), with_layer("conv", {4, 4, {}}))
+            .weight_format() == Format{8, true, true});
+}
+
+TEST_CASE("symmetric activations have the zero point 0") {
+  Scheme scheme;
+  scheme.activation_symmetric = true;
+  const auto q = quantize_with(layered(), Ranges(5, {-1, 254}), scheme);
+  for (const QNode& node : q.nodes) {
+    CHECK(node.quantization == Quantization{{8, true, true}, 2, 0});
+  }
+  CHECK(as<QConv>(q, 1).requantizer.low == 0);  // the fused Relu
+  CHECK(as<QDense>(q, 3).requantizer.low == -127);
+}
+
+TEST_CASE("keys for a layer that cannot have them are refused") {
+  CHECK(error_for(with_layer("conf", {4, {}, {}})) ==
+        "scheme: layers.conf: no layer has this name (did you mean conv?)");
+  CHECK(error_for(with_layer("relu", {4, {}, {}})) ==
+        "scheme: layers.relu: is fused into another layer (conv)");
+  CHECK(error_for(with_layer("pool", {4, {}, {}})) ==
+        "scheme: layers.pool: weight_bits is for a layer with weights, not for MaxPool");
+  CHECK(error_for(with_layer("input", {{}, {}, Granularity::per_tensor})) ==
+        "scheme: layers.input: granularity is for a layer with weights, not for Input");
+  CHECK(error_for(with_layer("pool", {{}, 4, {}})) ==
+        "scheme: layers.pool: MaxPool keeps its input's quantization (activation_bits for the "
+        "layer before it)");
+  CHECK(error_for(with_layer("conv", {4, 4, Granularity::per_tensor})).empty());
+}
+
+TEST_CASE("a calibration for another scheme is refused") {
+  const Calibration calibration{std::make_shared<const models::Graph>(layered()), Scheme{},
+                                std::vector<std::shared_ptr<const Observer>>(5)};
+  Scheme scheme;
+  scheme.seed = 1;
+  CHECK_THROWS_AS(quantize_graph(calibration, scheme), InternalError);
 }

@@ -174,6 +174,25 @@ TEST_CASE("the rounding shift right rounds ties away from zero") {
   CHECK_THROWS(rounding_shift_right(1, -1));
 }
 
+TEST_CASE("a single rounding takes ties towards plus infinity and forgets no fraction") {
+  const FixedPointMultiplier half{1 << 30, 0};           // 1/2
+  const FixedPointMultiplier eighth{1 << 30, -2};        // 1/8
+  CHECK(multiply_by_fixed_point_once(3, half) == 2);     // 1.5: up to 2
+  CHECK(multiply_by_fixed_point_once(-3, half) == -1);   // -1.5: up to -1
+  CHECK(multiply_by_fixed_point_once(4, eighth) == 1);   // 0.5: up to 1
+  CHECK(multiply_by_fixed_point_once(-4, eighth) == 0);  // -0.5: up to 0
+  CHECK(multiply_by_fixed_point_once(3, eighth) == 0);   // 0.375
+  // Rounding twice: 3 * 1/2 = 1.5, up to 2; 2 / 4 = 0.5, away from zero to 1.
+  CHECK(multiply_by_fixed_point(3, eighth) == 1);
+  // -4 * 1/2 = -2; -2 / 4 = -0.5, away from zero to -1.
+  CHECK(multiply_by_fixed_point(-4, eighth) == -1);
+  CHECK(multiply_by_fixed_point_once(kMax, {1 << 30, 2}) == kMax);  // 2^32 - 2 saturates
+  CHECK(multiply_by_fixed_point_once(kMin, {kMax, 31}) == kMin);
+  CHECK(multiply_by_fixed_point_once(-5, {1 << 30, 31}) == kMin);  // -5 * 2^30
+  CHECK(multiply_by_fixed_point_once(kMin, {1 << 30, -31}) == 0);  // -2^31 * 2^-32 = -0.5: up to 0
+  CHECK(multiply_by_fixed_point_once(kMax, {kMax, -31}) == 1);     // 1 - 2^-30
+}
+
 TEST_CASE("the fixed-point functions equal their definition in 128-bit integers") {
   REQUIRE(rc::check([] {
     const auto a = *any_int32();
@@ -184,8 +203,10 @@ TEST_CASE("the fixed-point functions equal their definition in 128-bit integers"
     RC_ASSERT(rounding_shift_right(a, shift) == saturated(nearest_away(a, Wide{1} << shift)));
     const FixedPointMultiplier m{*rc::gen::inRange(1 << 30, kMax), *rc::gen::inRange(-31, 31)};
     RC_ASSERT(multiply_by_fixed_point(a, m) == expected_fixed_point(a, m));
+    RC_ASSERT(multiply_by_fixed_point_once(a, m) ==
+              saturated(nearest_up(Wide{a} * m.q31, Wide{1} << (31 - m.exponent))));
     const auto zero_point = *rc::gen::inRange(-128, 128);
-    RC_ASSERT(requantize_fixed_point(a, m, zero_point, -128, 127) ==
+    RC_ASSERT(requantize_fixed_point(a, m, RequantizeMode::fixed_point, zero_point, -128, 127) ==
               static_cast<std::int32_t>(std::clamp<std::int64_t>(
                   std::int64_t{expected_fixed_point(a, m)} + zero_point, -128, 127)));
   }));
@@ -215,9 +236,12 @@ TEST_CASE("fixed-point multipliers beyond both ends are zero or saturate") {
   CHECK(to_fixed_point(std::ldexp(1.0, 29)) == FixedPointMultiplier{1 << 30, 30});
   CHECK(to_fixed_point(std::ldexp(1.0, 31)) == FixedPointMultiplier{kMax, 30});
   CHECK(to_fixed_point(HUGE_VAL) == FixedPointMultiplier{kMax, 30});
-  CHECK(requantize_fixed_point(1, to_fixed_point(1e300), 0, -128, 127) == 127);
-  CHECK(requantize_fixed_point(kMin, to_fixed_point(1e300), 0, -128, 127) == -128);
-  CHECK(requantize_fixed_point(kMax, to_fixed_point(1.0), kMax, kMin, kMax) == kMax);
+  CHECK(requantize_fixed_point(1, to_fixed_point(1e300), RequantizeMode::fixed_point, 0, -128,
+                               127) == 127);
+  CHECK(requantize_fixed_point(kMin, to_fixed_point(1e300), RequantizeMode::fixed_point, 0, -128,
+                               127) == -128);
+  CHECK(requantize_fixed_point(kMax, to_fixed_point(1.0), RequantizeMode::fixed_point, kMax, kMin,
+                               kMax) == kMax);
 }
 
 TEST_CASE("a fixed-point multiplier is within half a unit of the real one") {
@@ -237,7 +261,8 @@ TEST_CASE("a row is requantized as its elements are") {
     const auto acc =
         *rc::gen::container<std::vector<std::int32_t>>(*rc::gen::inRange(0, 40), any_int32());
     Requantizer r;
-    r.mode = *rc::gen::element(RequantizeMode::float_multiplier, RequantizeMode::fixed_point);
+    r.mode = *rc::gen::element(RequantizeMode::float_multiplier, RequantizeMode::fixed_point,
+                               RequantizeMode::fixed_point_single_rounding);
     for (std::size_t n = 0; n < acc.size(); ++n) {
       // Powers of two make ties frequent.
       const double real = *rc::gen::element(1.0, 1.37) * std::ldexp(1.0, *rc::gen::inRange(-33, 3));

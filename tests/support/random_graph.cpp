@@ -238,8 +238,8 @@ quant::Scheme random_scheme(std::uint64_t seed) {
   scheme.activation_signed = scheme.activation_bits > 8 || !random.one_in(3);
   scheme.granularity =
       random.one_in(3) ? quant::Granularity::per_tensor : quant::Granularity::per_channel;
-  scheme.requantize = random.one_in(2) ? quant::RequantizeMode::fixed_point
-                                       : quant::RequantizeMode::float_multiplier;
+  scheme.activation_symmetric = scheme.activation_signed && random.one_in(4);
+  scheme.requantize = static_cast<quant::RequantizeMode>(random.between(0, 2));
   scheme.observer =
       random.one_in(2) ? quant::ObserverKind::percentile : quant::ObserverKind::min_max;
   scheme.percentile = 99;
@@ -250,7 +250,7 @@ quant::QuantizedGraph quantize_randomly(const models::Graph& graph, const quant:
                                         std::uint64_t seed) {
   constexpr int kCalibrationImages = 4;
   Random random(seed);
-  std::vector<std::unique_ptr<quant::Observer>> observers;
+  std::vector<std::shared_ptr<quant::Observer>> observers;
   for (const auto& node : graph.nodes()) {
     observers.push_back(quant::make_observer(scheme, node.name));
   }
@@ -260,14 +260,41 @@ quant::QuantizedGraph quantize_randomly(const models::Graph& graph, const quant:
     const auto values = naive_fp32_all(graph, image);
     for (std::size_t id = 0; id < values.size(); ++id) observers[id]->observe(values[id]);
   }
-  std::vector<quant::Observer::Range> ranges;
-  for (const auto& observer : observers) ranges.push_back(observer->range());
-  return quant::quantize_graph(graph, ranges, scheme);
+  return quant::quantize_graph({std::make_shared<const models::Graph>(graph),
+                                quant::calibration_part(scheme),
+                                {observers.begin(), observers.end()}},
+                               scheme);
 }
+
+namespace {
+
+/// Gives some layers widths of their own, up to the scheme's.
+void draw_layers(const models::Graph& graph, std::uint64_t seed, quant::Scheme& scheme) {
+  Random random(seed);
+  for (const auto& node : graph.nodes()) {
+    if (!random.one_in(4)) continue;
+    const bool has_weights = std::holds_alternative<models::Conv>(node.operation) ||
+                             std::holds_alternative<models::Dense>(node.operation);
+    const bool has_range = has_weights || std::holds_alternative<models::Input>(node.operation) ||
+                           std::holds_alternative<models::Add>(node.operation) ||
+                           std::holds_alternative<models::Sigmoid>(node.operation) ||
+                           std::holds_alternative<models::Tanh>(node.operation);
+    const auto bits = [&](int most) {
+      return static_cast<int>(random.between(2, std::min(most, 8)));
+    };
+    if (has_range) scheme.layers[node.name].activation_bits = bits(scheme.activation_bits);
+    if (has_weights) scheme.layers[node.name].weight_bits = bits(scheme.weight_bits);
+  }
+}
+
+}  // namespace
 
 quant::QuantizedGraph random_quantized_graph(std::uint64_t seed,
                                              const RandomGraphOptions& options) {
-  return quantize_randomly(random_graph(seed, options), random_scheme(seed), seed);
+  const models::Graph graph = random_graph(seed, options);
+  quant::Scheme scheme = random_scheme(seed);
+  if (seed % 3 == 0) draw_layers(graph, seed, scheme);
+  return quantize_randomly(graph, scheme, seed);
 }
 
 std::vector<std::int16_t> random_images(const quant::QuantizedGraph& graph, std::int64_t count,

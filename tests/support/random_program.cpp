@@ -96,7 +96,7 @@ class Builder : private ProgramParts {
   void select_columns(std::int64_t count) {
     Columns columns;
     quant::Requantizer& r = columns.requantizer;
-    r.mode = static_cast<quant::RequantizeMode>(pick(0, 1));
+    r.mode = static_cast<quant::RequantizeMode>(pick(0, 2));
     for (std::int64_t i = 0; i < count; ++i) {
       columns.bias.push_back(static_cast<std::int32_t>(pick(-5000, 5000)));
       if (r.mode == quant::RequantizeMode::float_multiplier) {

@@ -189,7 +189,7 @@ class ProgramParts {
     pool.output = models::pooled_shape(window, pool.input, "random pool");
     pool.count_include_pad = one_in(2);
     pool.pad_value = pool.kind == Pool::Kind::max ? p_.activation_format.qmin() : activation();
-    pool.mode = static_cast<quant::RequantizeMode>(pick(0, 1));
+    pool.mode = static_cast<quant::RequantizeMode>(pick(0, 2));
     return pool;
   }
 
@@ -255,7 +255,7 @@ class ProgramParts {
     begin_layer("Add");
     VectorAdd sum;
     sum.width = sum.a_stride = sum.b_stride = sum.destination_stride = a.layout.shape.channels;
-    sum.adder.mode = static_cast<quant::RequantizeMode>(pick(0, 1));
+    sum.adder.mode = static_cast<quant::RequantizeMode>(pick(0, 2));
     sum.adder.a_zero_point = activation();
     sum.adder.b_zero_point = activation();
     sum.adder.a_multiplier = static_cast<float>(pick(1, 1000)) / 700;

@@ -88,7 +88,8 @@ TEST_CASE("the GPU gives the CPU's bits on every operation, format and mode") {
   if (!has_gpu()) return;
   const auto builder = tests::every_operation(21);
   for (const auto mode :
-       {quant::RequantizeMode::float_multiplier, quant::RequantizeMode::fixed_point}) {
+       {quant::RequantizeMode::float_multiplier, quant::RequantizeMode::fixed_point,
+        quant::RequantizeMode::fixed_point_single_rounding}) {
     for (const int bits : {2, 5, 8}) {
       for (const bool is_signed : {true, false}) {
         Scheme scheme;
@@ -126,7 +127,8 @@ TEST_CASE("the GPU gives the CPU's bits on the 10,000 images of MNIST, in both m
   const models::Graph graph = models::load_model("mnist_cnn");
   const models::Dataset data = models::load_dataset("mnist");
   for (const auto mode :
-       {quant::RequantizeMode::float_multiplier, quant::RequantizeMode::fixed_point}) {
+       {quant::RequantizeMode::float_multiplier, quant::RequantizeMode::fixed_point,
+        quant::RequantizeMode::fixed_point_single_rounding}) {
     for (const bool is_signed : {true, false}) {
       Scheme scheme;
       scheme.requantize = mode;

@@ -53,7 +53,8 @@ TEST_CASE("random integer networks as a GPU runs them give the naive evaluator's
 TEST_CASE("every operation in every 8-bit format and mode gives the naive evaluator's bits") {
   const auto builder = tests::every_operation(21);
   for (const auto mode :
-       {quant::RequantizeMode::float_multiplier, quant::RequantizeMode::fixed_point}) {
+       {quant::RequantizeMode::float_multiplier, quant::RequantizeMode::fixed_point,
+        quant::RequantizeMode::fixed_point_single_rounding}) {
     for (const int bits : {2, 5, 8}) {
       for (const bool is_signed : {true, false}) {
         Scheme scheme;

@@ -252,11 +252,27 @@ def test_any_change_of_a_chip_gives_a_chip_or_a_clear_error(key, value):
         ("observer", None, TypeError),
         ("calibration_images", 0, ValueError),
         ("calibration_images", 2**70, ValueError),
+        ("seed", -1, ValueError),
+        ("seed", 1.5, TypeError),
+        ("momentum", 1, ValueError),
+        ("layers", "conv1", TypeError),
+        ("layers", {3: {}}, TypeError),
+        ("layers", {"conv1": 4}, TypeError),
+        ("layers", {"conv1": {"weight_bits": "4"}}, TypeError),
+        ("layers", {"conv1": {"weight_bits": 4.0}}, TypeError),
+        ("layers", {"conv1": {"weight_bit": 4}}, ValueError),
+        ("layers", {"conv1": {"weight_bits": 1}}, ValueError),
     ],
 )
 def test_a_scheme_out_of_range_is_refused(field, value, error):
     with pytest.raises(error, match=field):
         tw.Scheme(**{field: value})
+
+
+def test_a_layer_that_the_network_lacks_is_refused(data):
+    scheme = tw.Scheme(layers={"conv9": {"weight_bits": 4}}, calibration_images=1)
+    with pytest.raises(tw.InputError, match=r"conv9: no layer has this name .did you mean"):
+        tw.quantize(tw.load_model("mnist_cnn"), data.calibration, scheme)
 
 
 @given(st.binary(max_size=300))

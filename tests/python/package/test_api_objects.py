@@ -3,6 +3,7 @@
 import dataclasses
 import pickle
 
+import numpy as np
 import pytest
 import tilewave as tw
 from conftest import ROOT, tilewave
@@ -102,6 +103,26 @@ def test_a_scheme_is_a_value(quantized):
     assert scheme == dataclasses.replace(tw.Scheme(), weight_bits=4) != tw.Scheme()
     assert pickle.loads(pickle.dumps(scheme)) == scheme
     assert quantized.scheme == tw.Scheme()
+    layers = {"conv1": {"weight_bits": 3}}
+    own = tw.Scheme(layers=layers, seed=4)
+    layers["conv1"]["weight_bits"] = 4
+    assert own.layers == {"conv1": {"weight_bits": 3}}
+    assert own != tw.Scheme(layers=layers, seed=4) != tw.Scheme(layers=layers)
+    assert {own, scheme} == {scheme, own}
+
+
+def test_a_layer_has_the_widths_that_the_scheme_says(data):
+    layers = {
+        "conv2": {"weight_bits": 3, "activation_bits": 5},
+        "dense1": {"granularity": "per_tensor"},
+    }
+    scheme = tw.Scheme(weight_bits=6, layers=layers, calibration_images=10)
+    made = tw.quantize(tw.load_model("mnist_cnn"), data.calibration, scheme)
+    assert made.scheme == scheme
+    assert [made[name].weight_bits for name in ("conv1", "conv2", "dense1")] == [6, 3, 6]
+    assert [made[name].bits for name in ("conv1", "conv2", "dense1")] == [8, 5, 8]
+    assert np.abs(made["conv2"].weight).max() == 3
+    assert len(set(made["dense1"].weight_scale)) == 1 < len(set(made["dense2"].weight_scale))
 
 
 def test_a_programs_chip_has_the_accumulators_of_the_scheme(data):

@@ -210,7 +210,7 @@ TEST_CASE("the assembler names line, mistake and what is near") {
         "p.tws:7: .columns: bias is '[0,0,0,x]' (a list [..., ...], each a whole number, "
         "-2147483648 to 2147483647)");
   CHECK(error_after("multiplier", "mode=flaot multiplier") ==
-        "p.tws:7: .columns: mode is 'flaot' (float or fixed_point)");
+        "p.tws:7: .columns: mode is 'flaot' (float or fixed_point or fixed_point_single_rounding)");
   CHECK(error_after("multiplier=[0.5,0.5,0.5,0.5]", "fixed_point=[1]") ==
         "p.tws:7: .columns: fixed_point is '[1]' (a list [..., ...], each q31:exponent)");
   CHECK(error_after("[0,1,0,0]", "[0,1,0]") ==

@@ -48,7 +48,7 @@ TEST_CASE("the binary form begins with its name and version") {
   Bytes8 bytes = to_bytes(test::small_program());
   CHECK(std::string(bytes.begin(), bytes.begin() + 8) == "tilewave");
   bytes[8] = 1;
-  CHECK(error_of(bytes) == "p.twp: has version 1 (2)");
+  CHECK(error_of(bytes) == "p.twp: has version 1 (3)");
   bytes[0] = 'T';
   CHECK(error_of(bytes) == "p.twp: is not a program (one that begins with \"tilewave\")");
   CHECK(error_of({}) == "p.twp: is not a program (one that begins with \"tilewave\")");

@@ -66,6 +66,10 @@ TEST_CASE("sizes and formats of the program are checked") {
         "p: input's zero_point is 8 (-8 to 7)");
   CHECK(error_after([](Program& p) { p.output.quantization.format.bits = 8; }) ==
         "p: output has another format than the program's activations");
+  CHECK(error_after([](Program& p) { p.input.bits = 1; }) == "p: input's bits is 1 (2 to 4)");
+  CHECK(error_after([](Program& p) { p.output.bits = 5; }) == "p: output's bits is 5 (2 to 4)");
+  CHECK(error_after([](Program& p) { p.input.bits = 3; }) ==
+        "p: input has another format than the program's activations");
 }
 
 TEST_CASE("table entries are checked") {
@@ -118,8 +122,8 @@ TEST_CASE("table entries are checked") {
         "places)");
   CHECK(error_after([](Program& p) { p.adds[0].b_stride = 1; }) ==
         "p: add 0: b_stride is 1 (2 to 2147483647)");
-  CHECK(error_after([](Program& p) { p.adds[0].adder.left_shift = 28; }) ==
-        "p: add 0: left_shift is 28 (0 to 27)");
+  CHECK(error_after([](Program& p) { p.adds[0].adder.left_shift = 32; }) ==
+        "p: add 0: left_shift is 32 (0 to 31)");
   CHECK(error_after([](Program& p) { p.adds[0].adder.y_fixed.exponent = 32; }) ==
         "p: add 0: y_fixed's exponent is 32 (-31 to 31)");
   CHECK(error_after([](Program& p) { p.tables[0].values.pop_back(); }) ==
