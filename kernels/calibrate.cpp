@@ -16,6 +16,8 @@
 #include "base/units.h"
 #include "kernels/cpu/batches.h"
 #include "kernels/cpu/fp32.h"
+#include "kernels/moments_collector.h"
+#include "quant/equalize.h"
 #include "quant/observer.h"
 #include "quant/quantizer.h"
 
@@ -59,7 +61,44 @@ class Turns {
   std::exception_ptr error_;
 };
 
-using Observers = std::vector<std::shared_ptr<quant::Observer>>;
+/// What looks at the tensors as they are made.
+struct Watchers {
+  std::vector<std::shared_ptr<quant::Observer>> observers;    ///< one per node
+  std::vector<std::unique_ptr<MomentsCollector>> collectors;  ///< of what a node reads, if needed
+  std::vector<std::vector<std::size_t>> readers;              ///< nodes with a collector
+
+  Watchers(const models::Graph& graph, const quant::Scheme& scheme);
+  /// One image's tensor that `node` makes.
+  void observe(std::size_t node, std::span<const float> image) const {
+    observers[node]->observe(image);
+    for (const std::size_t reader : readers[node]) collectors[reader]->observe(image);
+  }
+};
+
+/// The squares of more inputs than this would take too much memory.
+constexpr std::int64_t kMostSquaredInputs = 8192;
+
+Watchers::Watchers(const models::Graph& graph, const quant::Scheme& scheme)
+    : collectors(graph.nodes().size()), readers(graph.nodes().size()) {
+  const bool squares = scheme.weight_rounding == quant::WeightRounding::adaptive;
+  for (std::size_t id = 0; id < graph.nodes().size(); ++id) {
+    const models::Node& node = graph.nodes()[id];
+    observers.push_back(quant::make_observer(scheme, node.name));
+    const auto* conv = std::get_if<models::Conv>(&node.operation);
+    const auto* dense = std::get_if<models::Dense>(&node.operation);
+    if ((conv == nullptr && dense == nullptr) || !(squares || scheme.bias_correction)) continue;
+    const std::int64_t k =
+        conv != nullptr ? static_cast<std::int64_t>(conv->weight.size() / conv->bias.size())
+                        : static_cast<std::int64_t>(dense->weight.size() / dense->bias.size());
+    if (squares && k > kMostSquaredInputs) {
+      throw InputError("weight_rounding",
+                       "adaptive: " + node.name + " adds up " + std::to_string(k) + " products",
+                       "at most " + std::to_string(kMostSquaredInputs));
+    }
+    collectors[id] = std::make_unique<MomentsCollector>(graph, node, squares);
+    readers[static_cast<std::size_t>(node.inputs[0])].push_back(id);
+  }
+}
 
 /// Some of the images of a data set.
 struct Subset {
@@ -79,10 +118,10 @@ struct Subset {
 };
 
 void observe(const Fp32Network& network, const Subset& subset, int threads,
-             const std::stop_token& stop, const Observers& observers) {
+             const std::stop_token& stop, const Watchers& watchers) {
   const auto images = static_cast<std::int64_t>(subset.chosen.size());
   const std::int64_t groups = (images + network.group() - 1) / network.group();
-  Turns turns(observers.size());
+  Turns turns(watchers.observers.size());
   std::atomic<std::int64_t> next_group = 0;
   parallel_for(threads, threads, [&](std::int64_t) {
     auto workspace = network.make_workspace();
@@ -100,7 +139,7 @@ void observe(const Fp32Network& network, const Subset& subset, int threads,
           if (abandoned) return;
           const std::size_t size = values.size() / static_cast<std::size_t>(count);
           for (std::size_t at = 0; at < values.size(); at += size) {
-            observers[node]->observe(values.subspan(at, size));
+            watchers.observe(node, values.subspan(at, size));
           }
           turns.pass(node);
         });
@@ -149,17 +188,23 @@ quant::Calibration calibrate(const models::Graph& graph, const models::ImagesVie
                      "the network's " + std::to_string(input.elements()));
   }
   const std::vector<std::int64_t> chosen = calibration_subset(images.count, scheme);
-  Observers observers;
-  for (const models::Node& node : graph.nodes()) {
-    observers.push_back(quant::make_observer(scheme, node.name));
-  }
+  quant::Calibration calibration;
+  calibration.graph = std::make_shared<const models::Graph>(
+      scheme.cross_layer_equalization ? quant::equalized(graph) : graph);
+  calibration.scheme = quant::calibration_part(scheme);
+  const Watchers watchers(*calibration.graph, scheme);
   // The portable kernels, so that every processor of an architecture finds the same ranges.
-  const Fp32Network network(graph, portable_vector_kernels(), Fp32Network::Fusion::none);
+  const Fp32Network network(*calibration.graph, portable_vector_kernels(),
+                            Fp32Network::Fusion::none);
   observe(network, {images, chosen, static_cast<std::size_t>(input.elements())}, threads, stop,
-          observers);
-  return {std::make_shared<const models::Graph>(graph),
-          quant::calibration_part(scheme),
-          {observers.begin(), observers.end()}};
+          watchers);
+  calibration.observers = {watchers.observers.begin(), watchers.observers.end()};
+  if (scheme.bias_correction || scheme.weight_rounding == quant::WeightRounding::adaptive) {
+    for (const auto& collector : watchers.collectors) {
+      calibration.moments.push_back(collector ? collector->result() : quant::InputMoments{});
+    }
+  }
+  return calibration;
 }
 
 quant::QuantizedGraph quantize(const models::Graph& graph, const models::ImagesView& calibration,

@@ -6,9 +6,10 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <vector>
 
 #include "base/error.h"
+#include "quant/histogram.h"
+#include "quant/range_search.h"
 
 namespace tilewave::quant {
 namespace {
@@ -96,56 +97,10 @@ class MovingAverageObserver : public Observer {
   double high_ = 0;
 };
 
-/// Counts of magnitudes below 2^exponent in bins of equal width. Outgrown, the bins are merged in
-/// pairs, so that the counts depend on the values only and not on their order.
-class Histogram {
+/// Counts the values by their magnitude, each sign for itself.
+class HistogramObserver : public Observer {
  public:
-  static constexpr int kLogBins = 13;
-  static constexpr std::size_t kBins = std::size_t{1} << kLogBins;
-
-  void add(double magnitude) {
-    if (magnitude * bins_per_unit_ >= static_cast<double>(kBins)) grow(magnitude);
-    ++counts_[static_cast<std::size_t>(magnitude * bins_per_unit_)];
-    ++total_;
-  }
-
-  std::int64_t total() const { return total_; }
-
-  /// The upper edge of the bin with the `rank`-th smallest magnitude, 1 <= rank <= total().
-  double edge_of(std::int64_t rank) const {
-    std::size_t bin = 0;
-    for (std::int64_t seen = counts_[0]; seen < rank; seen += counts_[bin]) ++bin;
-    return std::ldexp(static_cast<double>(bin + 1), exponent_ - kLogBins);
-  }
-
- private:
-  void grow(double magnitude) {
-    int exponent = 0;
-    std::frexp(magnitude, &exponent);  // magnitude < 2^exponent
-    const int shift = std::min(exponent - exponent_, kLogBins);
-    for (std::size_t bin = 1; bin < kBins; ++bin) {
-      const std::int64_t count = counts_[bin];
-      counts_[bin] = 0;
-      counts_[bin >> shift] += count;
-    }
-    exponent_ = exponent;
-    bins_per_unit_ = std::ldexp(1.0, kLogBins - exponent);
-  }
-
-  std::vector<std::int64_t> counts_ = std::vector<std::int64_t>(kBins);
-  std::int64_t total_ = 0;
-  int exponent_ = -149;  // the smallest fp32 magnitude is 2^-149
-  double bins_per_unit_ = std::ldexp(1.0, kLogBins - exponent_);
-};
-
-/// Leaves out the same share of values at both ends. An end is the outer edge of the bin that
-/// holds the percentile (the smallest value with at least that share at or below it), so it is
-/// never inside of the exact percentile and less than one bin width outside; nor is it outside of
-/// the values seen. A bin is 2^-12 of the largest magnitude seen at the widest.
-class PercentileObserver : public Observer {
- public:
-  PercentileObserver(double percentile, std::string name)
-      : name_(std::move(name)), percentile_(percentile) {}
+  explicit HistogramObserver(std::string name) : name_(std::move(name)) {}
 
   void observe(std::span<const float> values) override {
     check_finite(values, name_);
@@ -154,6 +109,23 @@ class PercentileObserver : public Observer {
     }
     widen(values, seen_);
   }
+
+ protected:
+  Histogram negative_, positive_;  // of magnitudes
+  Range seen_;
+
+ private:
+  std::string name_;
+};
+
+/// Leaves out the same share of values at both ends. An end is the outer edge of the bin that
+/// holds the percentile (the smallest value with at least that share at or below it), so it is
+/// never inside of the exact percentile and less than one bin width outside; nor is it outside of
+/// the values seen. A bin is 2^-12 of the largest magnitude seen at the widest.
+class PercentileObserver : public HistogramObserver {
+ public:
+  PercentileObserver(double percentile, std::string name)
+      : HistogramObserver(std::move(name)), percentile_(percentile) {}
 
   Range range(const Format& /*format*/) const override {
     const std::int64_t count = negative_.total() + positive_.total();
@@ -171,10 +143,23 @@ class PercentileObserver : public Observer {
     return static_cast<float>(std::min(side.edge_of(rest), static_cast<double>(seen)));
   }
 
-  std::string name_;
   double percentile_;
-  Histogram negative_, positive_;  // of magnitudes
-  Range seen_;
+};
+
+class MseObserver : public HistogramObserver {
+ public:
+  using HistogramObserver::HistogramObserver;
+  Range range(const Format& format) const override {
+    return least_squares_range(joined(negative_, positive_), seen_, format);
+  }
+};
+
+class EntropyObserver : public HistogramObserver {
+ public:
+  using HistogramObserver::HistogramObserver;
+  Range range(const Format& format) const override {
+    return least_divergence_range(joined(negative_, positive_), seen_, format);
+  }
 };
 
 }  // namespace
@@ -187,6 +172,10 @@ std::unique_ptr<Observer> make_observer(const Scheme& scheme, const std::string&
       return std::make_unique<MovingAverageObserver>(scheme.momentum, name);
     case ObserverKind::percentile:
       return std::make_unique<PercentileObserver>(scheme.percentile, name);
+    case ObserverKind::mse:
+      return std::make_unique<MseObserver>(name);
+    case ObserverKind::entropy:
+      return std::make_unique<EntropyObserver>(name);
   }
   throw InternalError("an observer that does not exist");
 }

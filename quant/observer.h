@@ -27,7 +27,8 @@ class Observer {
 /// min_max: the extremes. moving_average: the extremes of the first image, then for each image
 /// momentum * so far + (1 - momentum) * extremes of the image, in double. percentile: leaves out
 /// (100 - percentile) per cent of the values at each end; never inside of the exact percentile, and
-/// outside by less than 2^-12 of the largest magnitude seen. `name`: the tensor, for errors.
+/// outside by less than 2^-12 of the largest magnitude seen. mse, entropy: range_search.h over a
+/// histogram. `name`: the tensor, for errors.
 std::unique_ptr<Observer> make_observer(const Scheme& scheme, const std::string& name);
 
 /// Scale and zero_point for the range, widened to contain 0, which is one of the quantized values

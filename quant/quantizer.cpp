@@ -93,6 +93,7 @@ class Quantizer {
     const NodeId end = fused_end(id);
     const Format format = scheme_.activation_format(node.name);
     made.quantization = choose_quantization(observer(end).range(format), format);
+    moments_ = calibration_.moments.empty() ? nullptr : &calibration_.moments[index(id)];
     clamp_ = as_clamp(graph_.node(end).operation).value_or(RealClamp{});
     made.operation =
         std::visit([&](const auto& operation) { return convert(operation, made); }, node.operation);
@@ -130,8 +131,10 @@ class Quantizer {
   void fill_matrix(const From& from, const QNode& node, To& made) const {
     const float input_scale = input_of(node).quantization.scale;
     made.weight_format = scheme_.weight_format(node.name);
-    QuantizedWeights weights = quantize_weights(
-        from.weight, from.bias, input_scale, made.weight_format, scheme_.granularity_of(node.name));
+    const WeightRule rule{made.weight_format,      scheme_.granularity_of(node.name),
+                          scheme_.weight_observer, scheme_.weight_rounding,
+                          scheme_.bias_correction, moments_};
+    QuantizedWeights weights = quantize_weights(from.weight, from.bias, input_scale, rule);
     made.weight = std::move(weights.weight);
     made.bias = std::move(weights.bias);
     made.weight_scale = std::move(weights.scale);
@@ -248,8 +251,9 @@ class Quantizer {
   const Scheme& scheme_;
   std::vector<bool> live_;
   std::vector<std::vector<NodeId>> readers_;
-  std::vector<NodeId> quantized_ids_;  // -1: not made yet
-  RealClamp clamp_;                    // of the node being made
+  std::vector<NodeId> quantized_ids_;      // -1: not made yet
+  RealClamp clamp_;                        // of the node being made
+  const InputMoments* moments_ = nullptr;  // of the node being made, if the scheme needs any
   QuantizedGraph result_;
 };
 

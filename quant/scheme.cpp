@@ -12,7 +12,13 @@ const yaml::Names<Granularity> kGranularities = {{Granularity::per_tensor, "per_
                                                  {Granularity::per_channel, "per_channel"}};
 const yaml::Names<ObserverKind> kObservers = {{ObserverKind::min_max, "min_max"},
                                               {ObserverKind::moving_average, "moving_average"},
-                                              {ObserverKind::percentile, "percentile"}};
+                                              {ObserverKind::percentile, "percentile"},
+                                              {ObserverKind::mse, "mse"},
+                                              {ObserverKind::entropy, "entropy"}};
+const yaml::Names<WeightObserver> kWeightObservers = {{WeightObserver::min_max, "min_max"},
+                                                      {WeightObserver::mse, "mse"}};
+const yaml::Names<WeightRounding> kRoundings = {{WeightRounding::nearest, "nearest"},
+                                                {WeightRounding::adaptive, "adaptive"}};
 const yaml::Names<RequantizeMode> kModes = {
     {RequantizeMode::float_multiplier, "float"},
     {RequantizeMode::fixed_point, "fixed_point"},
@@ -114,6 +120,10 @@ Scheme read_scheme(const yaml::Node& document, const std::string& where) {
   map.get("activation_signed", scheme.activation_signed);
   map.get("activation_symmetric", scheme.activation_symmetric);
   map.get("granularity", scheme.granularity, kGranularities);
+  map.get("weight_observer", scheme.weight_observer, kWeightObservers);
+  map.get("weight_rounding", scheme.weight_rounding, kRoundings);
+  map.get("bias_correction", scheme.bias_correction);
+  map.get("cross_layer_equalization", scheme.cross_layer_equalization);
   map.get("observer", scheme.observer, kObservers);
   map.get("percentile", scheme.percentile);
   map.get("momentum", scheme.momentum);
@@ -137,6 +147,12 @@ std::string name_of(Granularity granularity) {
 }
 std::string name_of(ObserverKind observer) {
   return name_in(kObservers, observer);
+}
+std::string name_of(WeightObserver observer) {
+  return name_in(kWeightObservers, observer);
+}
+std::string name_of(WeightRounding rounding) {
+  return name_in(kRoundings, rounding);
 }
 std::string name_of(RequantizeMode mode) {
   return name_in(kModes, mode);
@@ -165,6 +181,9 @@ Granularity Scheme::granularity_of(const std::string& layer) const {
 
 Scheme calibration_part(const Scheme& scheme) {
   Scheme part;
+  part.weight_rounding = scheme.weight_rounding;
+  part.bias_correction = scheme.bias_correction;
+  part.cross_layer_equalization = scheme.cross_layer_equalization;
   part.observer = scheme.observer;
   if (scheme.observer == ObserverKind::percentile) part.percentile = scheme.percentile;
   if (scheme.observer == ObserverKind::moving_average) part.momentum = scheme.momentum;

@@ -12,11 +12,15 @@
 namespace tilewave::quant {
 
 enum class Granularity { per_tensor, per_channel };
-enum class ObserverKind { min_max, moving_average, percentile };
+enum class ObserverKind { min_max, moving_average, percentile, mse, entropy };
+enum class WeightObserver { min_max, mse };
+enum class WeightRounding { nearest, adaptive };
 
 /// The values' names in YAML and in reports.
 std::string name_of(Granularity granularity);
 std::string name_of(ObserverKind observer);
+std::string name_of(WeightObserver observer);
+std::string name_of(WeightRounding rounding);
 std::string name_of(RequantizeMode mode);
 std::string name_of(Overflow overflow);
 
@@ -36,6 +40,10 @@ struct Scheme {
   bool activation_signed = true;                       ///< unsigned ones have at most 8 bits
   bool activation_symmetric = false;                   ///< zero_point 0; signed ones only
   Granularity granularity = Granularity::per_channel;  ///< of the weights' scales
+  WeightObserver weight_observer = WeightObserver::min_max;
+  WeightRounding weight_rounding = WeightRounding::nearest;
+  bool bias_correction = false;
+  bool cross_layer_equalization = false;
   ObserverKind observer = ObserverKind::min_max;
   double percentile = 99.99;  ///< of the percentile observer, per cent
   double momentum = 0.99;     ///< of the moving_average observer, in [0, 1)

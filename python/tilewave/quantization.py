@@ -18,6 +18,8 @@ from tilewave.graph import Graph
 
 # The types of the fields of a scheme that may be None.
 _OPTIONAL: dict[str, type] = {"seed": int, "accumulator_bits": int, "overflow": str}
+# Those of what a layer can have of its own.
+_LAYER: dict[str, type] = {"weight_bits": int, "activation_bits": int, "granularity": str}
 
 
 def _check_type(name: str, value: object, expected: type) -> None:
@@ -45,7 +47,7 @@ def _copied_layers(layers: object) -> dict[str, dict[str, Any]]:
             raise TypeError(f"layers: {name}: expected a mapping, got {type(layer).__name__}")
         for key, value in layer.items():
             _check_type(f"layers: {name}", key, str)
-            _check_type(f"layers: {name}: {key}", value, int if key.endswith("_bits") else str)
+            _check_type(f"layers: {name}: {key}", value, _LAYER.get(key, object))
         copied[name] = dict(layer)
     return copied
 
@@ -64,7 +66,16 @@ class Scheme:
         Zero points are 0; of signed activations only.
     granularity : {"per_channel", "per_tensor"}
         Of the weights' scales.
-    observer : {"min_max", "moving_average", "percentile"}
+    weight_observer : {"min_max", "mse"}
+        Scales for the largest weights, or with the least squared error.
+    weight_rounding : {"nearest", "adaptive"}
+        To the nearest integers, or to those that change the layer's outputs on the calibration
+        images least.
+    bias_correction : bool
+        Biases make up for the mean error of the rounded weights.
+    cross_layer_equalization : bool
+        Makes the largest weights of neighbouring layers equal, channel by channel.
+    observer : {"min_max", "moving_average", "percentile", "mse", "entropy"}
         How calibration turns the values that a tensor takes into its range.
     percentile : float
         Of the percentile observer: above 50, at most 100, in per cent.
@@ -99,7 +110,11 @@ class Scheme:
     activation_signed: bool = True
     activation_symmetric: bool = False
     granularity: Literal["per_channel", "per_tensor"] = "per_channel"
-    observer: Literal["min_max", "moving_average", "percentile"] = "min_max"
+    weight_observer: Literal["min_max", "mse"] = "min_max"
+    weight_rounding: Literal["nearest", "adaptive"] = "nearest"
+    bias_correction: bool = False
+    cross_layer_equalization: bool = False
+    observer: Literal["min_max", "moving_average", "percentile", "mse", "entropy"] = "min_max"
     percentile: float = 99.99
     momentum: float = 0.99
     calibration_images: int = 1000

@@ -18,9 +18,21 @@ models::Images images(tests::NetworkBuilder& builder, std::int64_t count) {
   return {builder.graph.node(0).shape, count, builder.images(count), {}};
 }
 
+/// The integers of a layer's weights and biases.
+std::pair<std::vector<std::int16_t>, std::vector<std::int32_t>> constants(
+    const quant::QNode& node) {
+  if (const auto* conv = std::get_if<quant::QConv>(&node.operation)) {
+    return {conv->weight, conv->bias};
+  }
+  if (const auto* dense = std::get_if<quant::QDense>(&node.operation)) {
+    return {dense->weight, dense->bias};
+  }
+  return {};
+}
+
 bool same_quantization(const quant::QuantizedGraph& a, const quant::QuantizedGraph& b) {
   return std::ranges::equal(a.nodes, b.nodes, [](const quant::QNode& x, const quant::QNode& y) {
-    return x.name == y.name && x.quantization == y.quantization;
+    return x.name == y.name && x.quantization == y.quantization && constants(x) == constants(y);
   });
 }
 
@@ -65,8 +77,10 @@ TEST_CASE("calibration does not depend on the number of threads") {
   auto builder = tests::every_operation(6);
   const auto calibration = images(builder, 1000);
   for (const auto observer : {quant::ObserverKind::min_max, quant::ObserverKind::moving_average,
-                              quant::ObserverKind::percentile}) {
+                              quant::ObserverKind::percentile, quant::ObserverKind::entropy}) {
     quant::Scheme scheme;
+    scheme.bias_correction = true;
+    scheme.weight_rounding = quant::WeightRounding::adaptive;
     scheme.observer = observer;
     const auto one = quantize(builder.graph, calibration, scheme, 1);
     CHECK(same_quantization(one, quantize(builder.graph, calibration, scheme, 2)));

@@ -66,11 +66,32 @@ TEST_CASE("the moving average begins at the first image and moves by 1 - momentu
   CHECK(observer->range({}).high == 5);  // 0.75 * 4 + 0.25 * 8
 }
 
+TEST_CASE("observers that search find a range for nothing, zeros and one value") {
+  for (const auto kind : {ObserverKind::mse, ObserverKind::entropy}) {
+    Scheme scheme;
+    scheme.observer = kind;
+    for (const int bits : {2, 8, 16}) {
+      const Format format{bits, true, false};
+      const auto observer = make_observer(scheme, "x");
+      CHECK(observer->range(format).high == 0);
+      observer->observe(std::vector<float>{0, 0});
+      CHECK(observer->range(format).low == 0);
+      CHECK(observer->range(format).high == 0);
+      observer->observe(std::vector<float>{3});
+      CHECK(observer->range(format).low == 0);
+      CHECK(observer->range(format).high > 2.9F);
+      CHECK(observer->range(format).high <= 3);
+    }
+  }
+}
+
 TEST_CASE("observers refuse NaN and infinities by the tensor's name") {
   const float infinity = std::numeric_limits<float>::infinity();
+  Scheme entropy;
+  entropy.observer = ObserverKind::entropy;
   Scheme moving_average;
   moving_average.observer = ObserverKind::moving_average;
-  for (const Scheme& scheme : {Scheme{}, moving_average, percentile_scheme(99)}) {
+  for (const Scheme& scheme : {Scheme{}, entropy, moving_average, percentile_scheme(99)}) {
     const auto observer = make_observer(scheme, "conv1");
     observer->observe(std::vector<float>{1});
     CHECK_THROWS_WITH(observer->observe(std::vector<float>{0, std::nanf("")}),

@@ -21,7 +21,8 @@ TEST_CASE("every key of a scheme is read and absent keys keep their defaults") {
   const Scheme scheme = parse(
       "weight_bits: 16\nactivation_bits: 5\nactivation_signed: false\ngranularity: per_tensor\n"
       "observer: percentile\npercentile: 99.5\ncalibration_images: 10\nrequantize: fixed_point\n"
-      "momentum: 0.5\nseed: 7\n"
+      "momentum: 0.5\nseed: 7\nweight_observer: mse\nweight_rounding: adaptive\n"
+      "bias_correction: true\ncross_layer_equalization: true\n"
       "accumulator_bits: 12\noverflow: saturate\n");
   Scheme expected;
   expected.weight_bits = 16;
@@ -31,6 +32,10 @@ TEST_CASE("every key of a scheme is read and absent keys keep their defaults") {
   expected.observer = ObserverKind::percentile;
   expected.percentile = 99.5;
   expected.momentum = 0.5;
+  expected.weight_observer = WeightObserver::mse;
+  expected.weight_rounding = WeightRounding::adaptive;
+  expected.bias_correction = true;
+  expected.cross_layer_equalization = true;
   expected.seed = 7;
   expected.calibration_images = 10;
   expected.requantize = RequantizeMode::fixed_point;
@@ -67,7 +72,8 @@ TEST_CASE("calibration depends on the observer and the images only") {
   for (const char* key : {"observer: percentile\npercentile: 98",
                           "observer: moving_average\n"
                           "momentum: 0.25",
-                          "seed: 3", "calibration_images: 9"}) {
+                          "seed: 3", "calibration_images: 9", "weight_rounding: adaptive",
+                          "bias_correction: true", "cross_layer_equalization: true"}) {
     scheme = parse(key);
     CHECK(calibration_part(scheme) == scheme);
     CHECK(calibration_part(scheme) != Scheme{});
@@ -137,8 +143,8 @@ TEST_CASE("a name of a scheme's value is what YAML calls it") {
   for (const auto value : {Granularity::per_tensor, Granularity::per_channel}) {
     CHECK(parse("granularity: " + name_of(value)).granularity == value);
   }
-  for (const auto value :
-       {ObserverKind::min_max, ObserverKind::moving_average, ObserverKind::percentile}) {
+  for (const auto value : {ObserverKind::min_max, ObserverKind::moving_average,
+                           ObserverKind::percentile, ObserverKind::mse, ObserverKind::entropy}) {
     CHECK(parse("observer: " + name_of(value)).observer == value);
   }
   for (const auto value : {Overflow::wrap, Overflow::saturate}) {

@@ -240,8 +240,9 @@ quant::Scheme random_scheme(std::uint64_t seed) {
       random.one_in(3) ? quant::Granularity::per_tensor : quant::Granularity::per_channel;
   scheme.activation_symmetric = scheme.activation_signed && random.one_in(4);
   scheme.requantize = static_cast<quant::RequantizeMode>(random.between(0, 2));
-  scheme.observer =
-      random.one_in(2) ? quant::ObserverKind::percentile : quant::ObserverKind::min_max;
+  scheme.observer = static_cast<quant::ObserverKind>(random.between(0, 4));
+  scheme.weight_observer =
+      random.one_in(3) ? quant::WeightObserver::mse : quant::WeightObserver::min_max;
   scheme.percentile = 99;
   return scheme;
 }

@@ -102,7 +102,7 @@ def test_the_systemc_engine_gives_the_same(quantized, data, matrix_unit):
         ({"activation_bits": 16}, np.int16),
         ({"activation_bits": 4}, np.int8),
         ({"activation_symmetric": True}, np.int8),
-        ({"layers": {"input": {"activation_bits": 3}, "dense2": {"activation_bits": 5}}}, np.int8),
+        ({"layers": {"image": {"activation_bits": 3}, "dense2": {"activation_bits": 5}}}, np.int8),
         ({"requantize": "fixed_point_single_rounding"}, np.int8),
     ],
 )
