@@ -7,7 +7,7 @@
 namespace tilewave::quant {
 namespace {
 
-using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+using Matrix = Eigen::MatrixXd;
 
 /// More passes bring next to nothing.
 constexpr int kMaxPasses = 50;
