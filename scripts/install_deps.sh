@@ -17,7 +17,7 @@ for option in "$@"; do
   case "$option" in
     --tests)
       needed+=(catch2 librapidcheck-dev)
-      optional+=(verilator)
+      optional+=(verilator chromium)
       ;;
     --bench)
       needed+=(libbenchmark-dev)

@@ -10,11 +10,12 @@
 10348314
 """
 
-from tilewave import datasets, viz
+from tilewave import datasets, report, viz
 from tilewave._core import InputError, InternalError
 from tilewave._core import version as __version__
 from tilewave.chip import Chip
 from tilewave.datasets import Dataset, Images
+from tilewave.figures import Figures, load_result
 from tilewave.graph import Graph, GraphNode, load_model, model_names
 from tilewave.program import Instruction, Instructions, Program, compile
 from tilewave.quantization import LayerScheme, QuantizedGraph, QuantizedNode, Scheme, quantize
@@ -26,6 +27,7 @@ from tilewave.trace import Trace
 __all__ = [
     "Chip",
     "Dataset",
+    "Figures",
     "Graph",
     "GraphNode",
     "Images",
@@ -45,9 +47,11 @@ __all__ = [
     "compile",
     "datasets",
     "load_model",
+    "load_result",
     "model_names",
     "quantize",
     "reference",
+    "report",
     "run",
     "simulate",
     "viz",

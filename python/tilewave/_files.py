@@ -1,4 +1,4 @@
-"""Files that users name: the operating system's own exception where one cannot be read."""
+"""Files that users name: the operating system's own exception where one cannot be used."""
 
 import os
 from pathlib import Path
@@ -30,3 +30,14 @@ def check_readable(path: str) -> None:
     """Raises FileNotFoundError, IsADirectoryError or PermissionError as opening the file does."""
     with Path(path).open("rb"):
         pass
+
+
+def write_aside(path: str, text: str) -> None:
+    """Writes a file beside its place and then renames it, so that none is left half-written."""
+    target = Path(path)
+    aside = target.with_name(f".{target.name}.{os.getpid()}.part")
+    try:
+        aside.write_text(text, encoding="utf-8")
+        aside.replace(target)
+    finally:
+        aside.unlink(missing_ok=True)

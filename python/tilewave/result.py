@@ -3,53 +3,33 @@
 from __future__ import annotations
 
 import io
-import json
 from functools import cached_property
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from tilewave import _core, _html
-from tilewave._files import PathName, path_text
+from tilewave import _core
+from tilewave._files import PathName
 from tilewave._optional import import_pandas
+from tilewave.figures import Figures
 from tilewave.program import Program
 from tilewave.trace import Trace
 
 if TYPE_CHECKING:
     import pandas
 
-# The classes that partition the cycles, as docs/timing.md orders them.
-_CLASSES = (
-    "active", "weight_stall", "weight_shift", "input_stall", "raw_stall", "accumulator_stall",
-    "drain", "idle",
-)  # fmt: skip
 # 40 bytes each.
 _MOST_TRACED_SLICES = 25_000_000
 
 
-class Result:
+class Result(Figures):
     """Outputs, cycles and counters of a run, as `simulate` and `run` return it. Immutable."""
 
     def __init__(self, result: _core.Result, program: Program) -> None:
+        super().__init__(result.to_json())
         self._result = result
         self._program = program
-
-    @cached_property
-    def _report(self) -> dict[str, Any]:
-        report: dict[str, Any] = json.loads(self._result.to_json())
-        return report
-
-    def to_dict(self) -> dict[str, Any]:
-        """Everything but the outputs and the trace: what the command writes as JSON. It depends on
-        the machine only under the key ``host``."""
-        copy: dict[str, Any] = json.loads(self._result.to_json())
-        return copy
-
-    def save(self, path: PathName) -> None:
-        """Writes `to_dict` as a JSON file, as ``tilewave run --json`` does."""
-        Path(path_text(path, "path")).write_text(self._result.to_json())
 
     @property
     def program(self) -> Program:
@@ -77,86 +57,6 @@ class Result:
         values = self.outputs.astype(np.float32) - np.float32(self._result.output_zero_point)
         return values * np.float32(self._result.output_scale)
 
-    @property
-    def cycles(self) -> int:
-        """Cycles of the chip's clock from the first transfer's start to the last one's end."""
-        return self._result.cycles
-
-    @property
-    def seconds(self) -> float:
-        """Simulated time, in seconds."""
-        return float(self._report["seconds"])
-
-    @property
-    def latency_seconds(self) -> float:
-        """Simulated time of the first launch, host transfers in and out, in seconds."""
-        return float(self._report["latency_seconds"])
-
-    @property
-    def images(self) -> int:
-        """Images, without those that fill up the last launch."""
-        return int(self._report["images"])
-
-    @property
-    def images_per_second(self) -> float:
-        """Images per second of simulated time."""
-        return float(self._report["images_per_second"])
-
-    @property
-    def accuracy(self) -> float | None:
-        """Share of the images whose class is their label's; None without labels."""
-        accuracy: float | None = self._report["accuracy"]
-        return accuracy
-
-    @property
-    def counters(self) -> dict[str, float]:
-        """Cycles by class, as seen from the matrix unit. All but ``active_useful`` and
-        ``active_unused``, which divide ``active``, add up to `cycles`."""
-        return dict(self._report["counters"])
-
-    @property
-    def waiting(self) -> dict[str, int]:
-        """Unmet cycles of each condition, whether or not an earlier one was unmet too."""
-        return dict(self._report["waiting"])
-
-    @property
-    def bytes(self) -> dict[str, int]:
-        """Bytes moved: host, weight memory, unified buffer, accumulators."""
-        return dict(self._report["bytes"])
-
-    @property
-    def energy_joules(self) -> dict[str, float]:
-        """Energy by part of the chip, in joules, and their ``total``."""
-        return dict(self._report["energy_joules"])
-
-    @property
-    def macs(self) -> int:
-        """Multiply-accumulates that belong to the network."""
-        return int(self._report["macs"])
-
-    @property
-    def overflows(self) -> int | None:
-        """Additions whose result left the accumulators' width, those of images that fill up the
-        last launch included; None if the run was for its cycles alone."""
-        overflows: int | None = self._report["overflows"]
-        return overflows
-
-    @property
-    def utilization(self) -> float:
-        """Useful multiply-accumulates against what the array could do in the time, 0 to 1."""
-        return float(self._report["utilization"])
-
-    @property
-    def tops(self) -> float:
-        """Useful 10^12 operations per second; a multiply-accumulate counts as two."""
-        return float(self._report["tops"])
-
-    @property
-    def layer_records(self) -> list[dict[str, Any]]:
-        """The same figures for each layer, as in the JSON; they add up to the run's."""
-        records: list[dict[str, Any]] = self.to_dict()["layers"]
-        return records
-
     @cached_property
     def layers(self) -> pandas.DataFrame:
         """A row per layer, with the columns of ``tilewave run --csv``: sizes of its matrix product
@@ -181,7 +81,7 @@ class Result:
         InputError
             If the run is so long that a trace would not fit in memory.
         """
-        launches = int(self._report["launches"])
+        launches = self.launches
         if launches * len(self._program) > _MOST_TRACED_SLICES:
             raise _core.InputError(
                 f"trace: {launches} launches of {len(self._program)} instructions are too many "
@@ -192,29 +92,19 @@ class Result:
         )
         return Trace(again, self._program)
 
-    def __repr__(self) -> str:
-        report = self._report
-        accuracy = "" if self.accuracy is None else f", accuracy {self.accuracy:.2%}"
-        return (
-            f"Result({report['model']!r} on {report['chip']['name']!r}, {report['engine']}: "
-            f"{self.images:,} images in {self.cycles:,} cycles = {self.seconds:.4g} s, "
-            f"{self.images_per_second:,.0f} images/s{accuracy})"
-        )
+    def report(self, path: PathName) -> None:
+        """Writes the run as one HTML file that needs nothing else: summary, layers, where the
+        cycles went, roofline, timeline, energy, configuration.
+
+        Raises
+        ------
+        ImportError
+            If Matplotlib or Jinja2 are not installed.
+        """
+        from tilewave.report import write_report
+
+        write_report(self, path)
 
     def __str__(self) -> str:
         """What the command prints."""
         return self._result.to_text()
-
-    def _repr_html_(self) -> str:
-        rows = []
-        for name in _CLASSES:
-            n = int(self.counters[name])
-            rows.append((name.replace("_", " "), n, f"{n / max(self.cycles, 1):.1%}"))
-        layers = [
-            (r["name"], r["op"], r["cycles"], f"{r['cycles'] / max(self.cycles, 1):.1%}",
-             f"{r['utilization']:.1%}")
-            for r in self._report["layers"]
-        ]  # fmt: skip
-        return _html.table(repr(self), ("where the cycles went", "cycles", "share"), rows) + (
-            _html.table("by layer", ("layer", "operation", "cycles", "share", "useful"), layers)
-        )

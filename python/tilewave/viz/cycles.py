@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 import numpy.typing as npt
 
-from tilewave.result import Result
+from tilewave.figures import Figures
 from tilewave.viz._style import (
     CYCLE_CLASSES,
     PALETTE,
@@ -51,12 +51,12 @@ def _stack(ax: Axes, names: Sequence[str], parts: Sequence[_Part]) -> None:
     legend_beside(ax)
 
 
-def cycles(result: Result, *, share: bool = False, ax: Axes | None = None) -> Axes:
+def cycles(result: Figures, *, share: bool = False, ax: Axes | None = None) -> Axes:
     """Draws where each layer's cycles went: a bar per layer, split by class.
 
     Parameters
     ----------
-    result : Result
+    result : Result or Figures
         Of a run with layers, as a compiled network has them.
     share : bool
         Whether bars are per cent of the layer's cycles; otherwise they are cycles.
@@ -89,13 +89,13 @@ def cycles(result: Result, *, share: bool = False, ax: Axes | None = None) -> Ax
     ax.set_xlabel("share of the layer's cycles [%]" if share else "cycles")
     if not share:
         ax.xaxis.set_major_formatter("{x:,.0f}")
-    chip = result.program.chip
-    ax.set_title(f"{result.program.name} on {chip.name}, {chip.rows} x {chip.cols}", loc="left")
+    chip = result.chip
+    ax.set_title(f"{result.model} on {chip.name}, {chip.rows} x {chip.cols}", loc="left")
     return ax
 
 
 def compare(
-    results: Mapping[str, Result],
+    results: Mapping[str, Figures],
     *,
     by: Literal["class", "layer"] = "class",
     ax: Axes | None = None,
@@ -104,7 +104,7 @@ def compare(
 
     Parameters
     ----------
-    results : mapping of str to Result
+    results : mapping of str to Result or Figures
         By the name that is written beside the bar. The same number of images each, or the bars
         mean little.
     by : {"class", "layer"}
@@ -143,7 +143,7 @@ def compare(
     return ax
 
 
-def _by_layer(runs: Sequence[Result]) -> list[_Part]:
+def _by_layer(runs: Sequence[Figures]) -> list[_Part]:
     cycles_of = [{r["name"]: float(r["cycles"]) for r in run.layer_records} for run in runs]
     names = list(dict.fromkeys(name for layers in cycles_of for name in layers))
     hatches = ("", "///", "...", "xxx")
@@ -157,5 +157,5 @@ def _by_layer(runs: Sequence[Result]) -> list[_Part]:
 
 
 def _check(result: object) -> None:
-    if not isinstance(result, Result):
+    if not isinstance(result, Figures):
         raise TypeError(f"result: expected a Result, got {type(result).__name__}")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tilewave.result import Result
+from tilewave.figures import Figures
 from tilewave.viz._style import INK, PALETTE, axes_or_new, legend_beside, plain
 
 if TYPE_CHECKING:
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 _MARKERS = "osD^vP*X"
 
 
-def roofline(result: Result, *, ax: Axes | None = None) -> Axes:
+def roofline(result: Figures, *, ax: Axes | None = None) -> Axes:
     """Draws a chip's roofline with the layers of a network that ran on it.
 
     Parameters
     ----------
-    result : Result
+    result : Result or Figures
         Of a run with layers, as a compiled network has them.
     ax : matplotlib.axes.Axes, optional
         Where to draw; by default in a new figure.
@@ -46,10 +46,10 @@ def roofline(result: Result, *, ax: Axes | None = None) -> Axes:
     slanted roof, since its weights may come while the layer before it works; the whole run cannot.
     Layers without multiply-accumulates or weights are left out.
     """
-    if not isinstance(result, Result):
+    if not isinstance(result, Figures):
         raise TypeError(f"result: expected a Result, got {type(result).__name__}")
     ax = axes_or_new(ax, 8.5, 4.5)
-    chip = result.program.chip
+    chip = result.chip
     peak = chip.peak_tops
     layers = [r for r in result.layer_records if r["macs"] > 0 and r["bytes"]["weights"] > 0]
     intensity = np.array([2.0 * r["macs"] / r["bytes"]["weights"] for r in layers])
@@ -79,7 +79,7 @@ def roofline(result: Result, *, ax: Axes | None = None) -> Axes:
     ax.set_yscale("log")
     ax.set_xlabel("operations per byte of weights read")
     ax.set_ylabel("10$^{12}$ operations per second [TOPS]")
-    ax.set_title(f"{result.program.name} on {chip.name}, {chip.rows} x {chip.cols}", loc="left")
+    ax.set_title(f"{result.model} on {chip.name}, {chip.rows} x {chip.cols}", loc="left")
     ax.grid(True, which="major", linewidth=0.4, color="#cccccc")
     plain(ax)
     legend_beside(ax)
