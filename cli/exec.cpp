@@ -9,6 +9,7 @@
 #include "cli/probes.h"
 #include "cli/programs.h"
 #include "cli/terminal.h"
+#include "cli/trace.h"
 #include "flow/run.h"
 #include "flow/scores.h"
 
@@ -23,6 +24,7 @@ struct Options {
   HostOptions host;
   OutputOptions output;
   ProbeOptions probes;
+  TraceOption trace;
   flow::ExecuteOptions execute;
   std::optional<std::int64_t> images;
   std::string program;
@@ -45,8 +47,9 @@ std::string classes_line(const sim::Report& report) {
 
 void exec(Options& options) {
   options.output.check();
-  options.probes.check(options.execute.engine, options.output,
-                       {options.chip.chip, options.program, options.input});
+  const std::vector<std::string> inputs = {options.chip.chip, options.program, options.input};
+  options.probes.check(options.execute.engine, options.output, inputs);
+  options.trace.begin(options.output, options.probes, inputs);
   ProgressBar bar(options.host.quiet);
   const sim::Chip chip = options.chip.load();
   const sim::Program program = read_program(options.program);
@@ -64,8 +67,12 @@ void exec(Options& options) {
                     options.data.empty() ? options.input : options.data, options.execute);
   bar.finish();
   options.probes.commit();
+  options.trace.write(program, chip, report.launches);
   options.output.write(sim::to_json(report), sim::to_csv(report));
-  if (options.host.quiet || options.output.takes_stdout() || options.probes.takes_stdout()) return;
+  if (options.host.quiet || options.output.takes_stdout() || options.probes.takes_stdout() ||
+      options.trace.takes_stdout()) {
+    return;
+  }
   print(sim::to_text(report, style_of(stdout)) + classes_line(report));
 }
 
@@ -92,6 +99,7 @@ Command add_exec(CLI::App& app) {
   add_engine(*command, options->execute.engine);
   options->output.add_to(*command);
   options->probes.add_to(*command);
+  options->trace.add_to(*command);
   options->host.add_to(*command);
   return {command, [options] { exec(*options); }};
 }

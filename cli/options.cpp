@@ -153,12 +153,14 @@ void OutputOptions::check() const {
   check_destination(csv);
 }
 
-void OutputOptions::check_other(const std::string& option, const std::string& path,
-                                const std::vector<std::string>& inputs) const {
-  for (const auto& [name, taken] : {std::pair("--json", json), std::pair("--csv", csv)}) {
+void OutputOptions::check_other(
+    const std::string& option, const std::string& path, const std::vector<std::string>& inputs,
+    const std::vector<std::pair<std::string, std::string>>& others) const {
+  std::vector<std::pair<std::string, std::string>> outputs = {{"--json", json}, {"--csv", csv}};
+  outputs.insert(outputs.end(), others.begin(), others.end());
+  for (const auto& [name, taken] : outputs) {
     if (path == "-" && taken == "-") {
-      throw InputError(option, std::string("'-' is taken by ") + name,
-                       "only one output can go to '-'");
+      throw InputError(option, "'-' is taken by " + name, "only one output can go to '-'");
     }
     if (!taken.empty() && same_file(path, taken)) {
       throw InputError(option, "'" + excerpt(path) + "' is also " + name + "'s file", "two files");

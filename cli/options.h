@@ -5,6 +5,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "flow/engines.h"
@@ -70,9 +71,10 @@ struct OutputOptions {
   /// write into does not exist.
   void check() const;
   /// The same for a further output, which must not replace one of the `inputs` either; "" and what
-  /// is not there are none.
+  /// is not there are none. `others`: still further outputs, by option.
   void check_other(const std::string& option, const std::string& path,
-                   const std::vector<std::string>& inputs) const;
+                   const std::vector<std::string>& inputs,
+                   const std::vector<std::pair<std::string, std::string>>& others = {}) const;
   bool takes_stdout() const { return json == "-" || csv == "-"; }
   void write(const std::string& json_text, const std::string& csv_text) const;
 };

@@ -22,6 +22,7 @@ class ProbeOptions {
   void check(flow::EngineChoice& engine, const OutputOptions& output,
              const std::vector<std::string>& inputs) const;
   bool takes_stdout() const { return vcd_ == "-"; }
+  const std::string& vcd() const { return vcd_; }
 
   /// For the flow's options. The waveform's file is begun, and complete after commit(). This must
   /// outlive the run.

@@ -7,6 +7,8 @@
 #include "cli/options.h"
 #include "cli/probes.h"
 #include "cli/terminal.h"
+#include "cli/trace.h"
+#include "sim/compiler/compiler.h"
 
 namespace tilewave::cli {
 namespace {
@@ -17,6 +19,7 @@ struct Options {
   HostOptions host;
   OutputOptions output;
   ProbeOptions probes;
+  TraceOption trace;
   flow::RunOptions run;
   bool no_reference = false;
   bool paper_table = false;
@@ -24,8 +27,10 @@ struct Options {
 
 void run(Options& options) {
   options.output.check();
-  options.probes.check(options.run.engine, options.output,
-                       {options.chip.chip, options.workload.model, options.workload.scheme});
+  const std::vector<std::string> inputs = {options.chip.chip, options.workload.model,
+                                           options.workload.scheme};
+  options.probes.check(options.run.engine, options.output, inputs);
+  options.trace.begin(options.output, options.probes, inputs);
   ProgressBar bar(options.host.quiet);
   const sim::Chip chip = options.chip.load();
   bar.show("load and quantize", 0, 1);
@@ -37,8 +42,15 @@ void run(Options& options) {
   const sim::Report report = flow::run(workload, chip, options.run);
   bar.finish();
   options.probes.commit();
+  if (options.trace.is_wanted()) {
+    options.trace.write(sim::compile(workload.quantized, report.chip, report.batch), report.chip,
+                        report.launches);
+  }
   options.output.write(sim::to_json(report), sim::to_csv(report));
-  if (options.host.quiet || options.output.takes_stdout() || options.probes.takes_stdout()) return;
+  if (options.host.quiet || options.output.takes_stdout() || options.probes.takes_stdout() ||
+      options.trace.takes_stdout()) {
+    return;
+  }
   print(options.paper_table ? sim::to_paper_table(report) : sim::to_text(report, style_of(stdout)));
 }
 
@@ -55,6 +67,7 @@ Command add_run(CLI::App& app) {
   add_engine(*command, options->run.engine);
   options->output.add_to(*command);
   options->probes.add_to(*command);
+  options->trace.add_to(*command);
   command->add_flag("--paper-table", options->paper_table,
                     "print the run in the form of the TPU v1 paper's table 3");
   command->add_flag("--no-reference", options->no_reference,

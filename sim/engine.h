@@ -90,6 +90,27 @@ struct Slice {
   bool operator==(const Slice&) const = default;
 };
 
+/// What the matrix unit waits for: the cycle classes of docs/timing.md in which it does.
+enum class StallReason : std::uint8_t {
+  weight_stall,
+  weight_shift,
+  input_stall,
+  raw_stall,
+  accumulator_stall,
+  idle
+};
+inline constexpr int kStallReasons = 6;
+
+/// Cycles [start, end), never none, in which a multiply that enters next waits. Those of one
+/// multiply follow one another, each for another reason.
+struct Stall {
+  StallReason reason;
+  std::int32_t launch;
+  std::int32_t instruction;  ///< the multiply
+  Cycles start, end;
+  bool operator==(const Stall&) const = default;
+};
+
 struct RunResult {
   Cycles cycles = 0;            ///< of the whole run
   Cycles first_launch_end = 0;  ///< when the first launch's last instruction has ended
@@ -101,7 +122,8 @@ struct RunResult {
   std::vector<std::int64_t> overflows;
   /// [images][output elements], images as given; empty for a run without values.
   std::vector<std::int16_t> outputs;
-  std::vector<Slice> trace;  ///< only if asked for
+  std::vector<Slice> trace;   ///< only if asked for
+  std::vector<Stall> stalls;  ///< likewise, in the order of time
   FaultCounts faults;
 };
 

@@ -14,6 +14,7 @@ void bind_datasets(pybind11::module_& module);
 void bind_quantize(pybind11::module_& module);
 void bind_program(pybind11::module_& module);
 void bind_result(pybind11::module_& module);
+void bind_trace(pybind11::module_& module);
 void bind_simulate(pybind11::module_& module);
 void bind_reference(pybind11::module_& module);
 

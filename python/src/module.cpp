@@ -13,5 +13,6 @@ PYBIND11_MODULE(_core, module) {
   bind_program(module);
   bind_result(module);
   bind_simulate(module);
+  bind_trace(module);
   bind_reference(module);
 }

@@ -44,20 +44,9 @@ py::object classes(const Simulated& run) {
   return py::array_t<std::int64_t>(static_cast<py::ssize_t>(all.size()), all.data());
 }
 
-py::array trace(const py::object& self) {
-  const auto& slices = self.cast<const Simulated&>().report.result.trace;
-  return view_of(slices.data(), {static_cast<py::ssize_t>(slices.size())}, self);
-}
-
 }  // namespace
 
 void bind_result(py::module_& module) {
-  using sim::Slice;
-  static_assert(sim::kUnits == 6);
-  module.attr("unit_names") = py::make_tuple("host_in", "host_out", "weight_memory", "weight_shift",
-                                             "matrix", "activation");
-  PYBIND11_NUMPY_DTYPE(Slice, unit, launch, instruction, start, end, done);
-
   py::class_<Simulated, Holder>(module, "Result")
       .def_property_readonly("cycles",
                              [](const Simulated& run) { return run.report.result.cycles; })
@@ -66,7 +55,6 @@ void bind_result(py::module_& module) {
                              [](const Simulated& run) { return run.output.zero_point; })
       .def("outputs", &outputs)
       .def("classes", &classes)
-      .def("trace", &trace)
       .def("to_json", [](const Simulated& run) { return sim::to_json(run.report); })
       .def("to_csv", [](const Simulated& run) { return sim::to_csv(run.report); })
       .def("to_text", [](const Simulated& run) { return sim::to_text(run.report, {}); });

@@ -22,7 +22,7 @@ from tilewave.quantization import LayerScheme, QuantizedGraph, QuantizedNode, Sc
 from tilewave.reference import Reference, reference
 from tilewave.result import Result
 from tilewave.simulation import run, simulate
-from tilewave.trace import Trace
+from tilewave.trace import Occupancy, Trace
 
 __all__ = [
     "Chip",
@@ -36,6 +36,7 @@ __all__ = [
     "Instructions",
     "InternalError",
     "LayerScheme",
+    "Occupancy",
     "Program",
     "QuantizedGraph",
     "QuantizedNode",

@@ -90,7 +90,7 @@ class Result(Figures):
         again = _core.simulate(
             self._program._program, None, None, "", launches, "timeline", None, 1, True
         )
-        return Trace(again, self._program)
+        return Trace(again, self._program, launches)
 
     def report(self, path: PathName) -> None:
         """Writes the run as one HTML file that needs nothing else: summary, layers, where the

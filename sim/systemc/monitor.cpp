@@ -42,9 +42,9 @@ void Monitor::look() {
 
 void Monitor::look_at_next_multiply(std::int64_t sequence) {
   scoreboard_.enter_through(sequence);
-  const Operation& op = *stream_.at(sequence).operation;
+  next_ = stream_.at(sequence);
+  const Operation& op = *next_.operation;
   layer_ = op.layer;
-  loads_rows_ = op.loads_rows;
   is_unmet_[weight] = op.instruction.next_tile && fifo_.arrived() <= matrix_.tiles_used();
   is_unmet_[shift] = matrix_.waits_for_shift_in(op);
   is_unmet_[input] = scoreboard_.waits_for(sequence, Scoreboard::Reason::host);
@@ -65,7 +65,8 @@ constexpr std::array<Monitor::Condition, Monitor::kConditions> Monitor::kOrderOf
     weight, input, raw, shift, accumulator};
 
 void Monitor::count_until(Cycles cycle) {
-  const Cycles cycles = cycle - since_;
+  const Cycles from = since_;
+  const Cycles cycles = cycle - from;
   since_ = cycle;
   RunCounters& counters = shared_.recorder.counters(layer_);
   CycleClasses& classes = counters.classes;
@@ -79,14 +80,16 @@ void Monitor::count_until(Cycles cycle) {
   const std::array<Cycles*, kConditions> every = {&waiting.weight_stall, &waiting.weight_shift,
                                                   &waiting.input_stall, &waiting.raw_stall,
                                                   &waiting.accumulator_stall};
-  bool is_charged = false;
-  for (const Condition i : loads_rows_ ? kOrderOfLoads : kOrder) {
+  auto reason = StallReason::idle;
+  for (const Condition i : next_.operation->loads_rows ? kOrderOfLoads : kOrder) {
     if (!is_unmet_[i]) continue;
     *every[i] += cycles;
-    if (!is_charged) *exclusive[i] += cycles;
-    is_charged = true;
+    if (reason != StallReason::idle) continue;
+    reason = static_cast<StallReason>(i);
+    *exclusive[i] += cycles;
   }
-  if (!is_charged) classes.idle += cycles;
+  if (reason == StallReason::idle) classes.idle += cycles;
+  shared_.recorder.waited(reason, next_, from, cycle);
 }
 
 void Monitor::finish() {

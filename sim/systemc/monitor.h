@@ -24,6 +24,7 @@ class Monitor final : public Block {
 
  private:
   enum class State : std::uint8_t { active, waiting, drain };
+  /// In the order of StallReason.
   enum Condition : std::uint8_t { weight, shift, input, raw, accumulator, kConditions };
   static const std::array<Condition, kConditions> kOrder, kOrderOfLoads;
 
@@ -42,7 +43,7 @@ class Monitor final : public Block {
   State state_ = State::drain;
   std::int32_t layer_;  ///< that the state is charged to
   std::array<bool, kConditions> is_unmet_{};
-  bool loads_rows_ = false;  ///< the multiply that waits
+  Work next_;  ///< the multiply that waits
   Cycles since_ = 0;
 };
 

@@ -33,6 +33,20 @@ class Recorder {
       result_.trace.push_back({unit, work.launch, work.operation->index, start, end, done});
     }
   }
+  /// A multiply has waited. Cycles that follow others with the same reason are added to those.
+  void waited(StallReason reason, const Work& work, Cycles start, Cycles end) {
+    if (!trace_ || start == end) return;
+    const std::int32_t index = work.operation->index;
+    if (!result_.stalls.empty()) {
+      Stall& last = result_.stalls.back();
+      if (last.reason == reason && last.launch == work.launch && last.instruction == index &&
+          last.end == start) {
+        last.end = end;
+        return;
+      }
+    }
+    result_.stalls.push_back({reason, work.launch, index, start, end});
+  }
   Cycles cycles() const { return result_.cycles; }
 
   /// The figures, layers added up.

@@ -194,26 +194,30 @@ Cycles Timing::sums_have_left(const Operation& op) const {
 void Timing::charge(const Operation& op, Cycles from, Cycles start, const Conditions& conditions) {
   RunCounters& counters = counters_of(op);
   Cycles cursor = from;
-  const auto take = [&](Cycles until, Cycles& exclusive, Cycles& waiting) {
+  const auto take_exclusive = [&](Cycles until, StallReason reason, Cycles& exclusive) {
+    if (until <= cursor) return;
+    exclusive += until - cursor;
+    if (keep_trace_) result_.stalls.push_back({reason, launch_, op.index, cursor, until});
+    cursor = until;
+  };
+  const auto take = [&](Cycles until, StallReason reason, Cycles& exclusive, Cycles& waiting) {
     waiting += std::max<Cycles>(0, until - from);
-    if (until > cursor) {
-      exclusive += until - cursor;
-      cursor = until;
-    }
+    take_exclusive(until, reason, exclusive);
   };
   CycleClasses& classes = counters.classes;
   Waiting& waiting = counters.waiting;
   const auto take_shift = [&] {
-    take(conditions.shift, classes.weight_shift, waiting.weight_shift);
+    take(conditions.shift, StallReason::weight_shift, classes.weight_shift, waiting.weight_shift);
   };
-  take(conditions.weight, classes.weight_stall, waiting.weight_stall);
+  take(conditions.weight, StallReason::weight_stall, classes.weight_stall, waiting.weight_stall);
   // Activations that are loaded must have been written first.
   if (!op.loads_rows) take_shift();
-  take(conditions.input, classes.input_stall, waiting.input_stall);
-  take(conditions.raw, classes.raw_stall, waiting.raw_stall);
+  take(conditions.input, StallReason::input_stall, classes.input_stall, waiting.input_stall);
+  take(conditions.raw, StallReason::raw_stall, classes.raw_stall, waiting.raw_stall);
   if (op.loads_rows) take_shift();
-  take(conditions.accumulator, classes.accumulator_stall, waiting.accumulator_stall);
-  classes.idle += start - cursor;
+  take(conditions.accumulator, StallReason::accumulator_stall, classes.accumulator_stall,
+       waiting.accumulator_stall);
+  take_exclusive(start, StallReason::idle, classes.idle);
 }
 
 }  // namespace tilewave::sim

@@ -118,4 +118,4 @@ def _first_launches(program: Program, launches: int) -> Trace:
     """Later launches change nothing of what those before them do."""
     first = min(launches, _DRAWN_LAUNCHES)
     run = _core.simulate(program._program, None, None, "", first, "timeline", None, 1, True)
-    return Trace(run, program)
+    return Trace(run, program, first)

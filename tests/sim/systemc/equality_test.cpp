@@ -100,6 +100,21 @@ std::string trace_difference(std::vector<Slice> a, std::vector<Slice> b) {
   return a.size() == b.size() ? "" : "\n  number of slices differs";
 }
 
+std::string stall_text(const Stall& s) {
+  std::ostringstream text;
+  text << "reason " << static_cast<int>(s.reason) << " launch " << s.launch << " instruction "
+       << s.instruction << ": " << s.start << " to " << s.end;
+  return text.str();
+}
+
+std::string stall_difference(const std::vector<Stall>& a, const std::vector<Stall>& b) {
+  for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
+    if (a[i] == b[i]) continue;
+    return "\n  first stall that differs: " + stall_text(a[i]) + " / " + stall_text(b[i]);
+  }
+  return a.size() == b.size() ? "" : "\n  number of stalls differs";
+}
+
 /// What is not the same; empty if nothing.
 std::string differences(const RunResult& expected, const RunResult& actual) {
   Differences all;
@@ -114,7 +129,8 @@ std::string differences(const RunResult& expected, const RunResult& actual) {
     all.compare("overflows of layer " + std::to_string(i), expected.overflows[i],
                 actual.overflows[i]);
   }
-  std::string text = all.text() + trace_difference(expected.trace, actual.trace);
+  std::string text = all.text() + trace_difference(expected.trace, actual.trace) +
+                     stall_difference(expected.stalls, actual.stalls);
   if (expected.outputs != actual.outputs) text += "\n  outputs";
   return text;
 }

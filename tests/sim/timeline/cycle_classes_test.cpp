@@ -25,6 +25,17 @@ void check(const TracedRun& run, const CycleClasses& classes, const Waiting& wai
   CHECK(got.idle == classes.idle);
   CHECK(got.drain == classes.drain);
   CHECK(got.total() == run.result.cycles);
+  Cycles stalled[kStallReasons] = {};
+  for (const Stall& stall : run.result.stalls) {
+    CHECK(stall.start < stall.end);
+    stalled[static_cast<int>(stall.reason)] += stall.end - stall.start;
+  }
+  CHECK(stalled[static_cast<int>(StallReason::weight_stall)] == classes.weight_stall);
+  CHECK(stalled[static_cast<int>(StallReason::weight_shift)] == classes.weight_shift);
+  CHECK(stalled[static_cast<int>(StallReason::input_stall)] == classes.input_stall);
+  CHECK(stalled[static_cast<int>(StallReason::raw_stall)] == classes.raw_stall);
+  CHECK(stalled[static_cast<int>(StallReason::accumulator_stall)] == classes.accumulator_stall);
+  CHECK(stalled[static_cast<int>(StallReason::idle)] == classes.idle);
   const Waiting& waited = run.result.total.waiting;
   CHECK(waited.weight_stall == waiting.weight_stall);
   CHECK(waited.weight_shift == waiting.weight_shift);
