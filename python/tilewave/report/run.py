@@ -53,6 +53,7 @@ def write_report(result: Figures, path: PathName) -> None:
     if trace is not None:
         shown = trace
         pictures["timeline"] = svg(lambda ax: viz.timeline(shown, ax=ax), 9, 3.2, "timeline")
+        pictures["buffer"] = svg(lambda ax: viz.occupancy(shown, ax=ax), 9, 1.6, "buffer")
     content = {
         "report": report,
         "chip": result.chip,

@@ -10,8 +10,9 @@ lightness or hatching in a grey print.
 >>> axes.figure.savefig("cycles.png")  # doctest: +SKIP
 """
 
-from tilewave.viz.array import ArrayRegisters, array_registers, wavefront
+from tilewave.viz.array import ArrayRegisters, array_registers, wavefront, wavefront_animation
 from tilewave.viz.cycles import compare, cycles
+from tilewave.viz.occupancy import occupancy
 from tilewave.viz.pareto import pareto, pareto_front
 from tilewave.viz.roofline import roofline
 from tilewave.viz.timeline import timeline
@@ -21,9 +22,11 @@ __all__ = [
     "array_registers",
     "compare",
     "cycles",
+    "occupancy",
     "pareto",
     "pareto_front",
     "roofline",
     "timeline",
     "wavefront",
+    "wavefront_animation",
 ]

@@ -14,6 +14,7 @@ PALETTE = (
 )  # fmt: skip
 INK = "#222222"
 PALE = "#eeeeee"
+NO_MATPLOTLIB = "tilewave.viz needs Matplotlib: pip install 'tilewave[viz]'"
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ def axes_or_new(ax: Axes | None, width: float = 8.0, height: float = 4.0) -> Axe
         from matplotlib import pyplot
         from matplotlib.axes import Axes
     except ImportError as error:
-        raise ImportError("tilewave.viz needs Matplotlib: pip install 'tilewave[viz]'") from error
+        raise ImportError(NO_MATPLOTLIB) from error
     if ax is None:
         return pyplot.subplots(figsize=(width, height), layout="constrained")[1]
     if not isinstance(ax, Axes):

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 import numpy.typing as npt
 
-from tilewave.viz._style import INK, PALE, PALETTE, axes_or_new
+from tilewave.viz._style import INK, NO_MATPLOTLIB, PALE, PALETTE, axes_or_new
 
 if TYPE_CHECKING:
+    from matplotlib.animation import FuncAnimation
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
 
 # Frames of the strip in one line, and the most PEs that a reader can make out.
@@ -153,17 +155,8 @@ def wavefront(
     ImportError
         If Matplotlib is not installed.
     """
-    if not isinstance(registers, ArrayRegisters):
-        raise TypeError(f"registers: expected ArrayRegisters, got {type(registers).__name__}")
-    if show not in _REGISTERS:
-        raise ValueError(f"show: expected one of {', '.join(_REGISTERS)}, got {show!r}")
-    total, rows, columns = registers.psum.shape
-    if max(rows, columns) > _MOST_ROWS:
-        raise ValueError(f"expected at most {_MOST_ROWS} rows and columns, got {rows} x {columns}")
-    frames = range(rows + columns - 1) if show == "shadow" else range(registers.first_row, total)
-    shown = list(frames if cycles is None else cycles)
-    if not shown or min(shown) < 0 or max(shown) >= total:
-        raise ValueError(f"cycles: expected some from 0 to {total - 1}, got {shown}")
+    shown = _frames(registers, show, cycles)
+    _, rows, columns = registers.psum.shape
     per_line = min(len(shown), _FRAMES_PER_LINE)
     lines = -(-len(shown) // per_line)
     width, height = columns + 1.0, rows + 1.4
@@ -176,6 +169,79 @@ def wavefront(
     ax.set_aspect("equal")
     ax.set_axis_off()
     return ax
+
+
+def wavefront_animation(
+    registers: ArrayRegisters,
+    *,
+    show: Literal["activation", "weight", "shadow", "psum"] = "activation",
+    cycles: Iterable[int] | None = None,
+    milliseconds: int = 500,
+    ax: Axes | None = None,
+) -> FuncAnimation:
+    """The frames of `wavefront` one after the other, as an animation.
+
+    Parameters
+    ----------
+    registers, show, cycles
+        As `wavefront` takes them.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; by default in a figure that only the animation shows.
+    milliseconds : int
+        How long a frame stays.
+
+    Returns
+    -------
+    matplotlib.animation.FuncAnimation
+        ``to_jshtml()`` shows it in a notebook, ``save("wavefront.gif")`` writes it.
+
+    Raises
+    ------
+    TypeError, ValueError, ImportError
+        As `wavefront`; ValueError also if `milliseconds` is not above 0.
+    """
+    shown = _frames(registers, show, cycles)
+    if milliseconds <= 0:
+        raise ValueError(f"milliseconds: expected more than 0, got {milliseconds}")
+    _, rows, columns = registers.psum.shape
+    try:
+        from matplotlib.animation import FuncAnimation
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise ImportError(NO_MATPLOTLIB) from error
+    if ax is None:
+        ax = Figure(figsize=(max(3.0, 0.5 * columns), 0.5 * (rows + 1.4))).add_subplot()
+    ax = axes_or_new(ax)
+
+    def draw(cycle: int) -> list[Artist]:
+        ax.clear()
+        _frame(ax, registers, show, cycle, 0, 0)
+        ax.set_xlim(-0.5, columns + 0.5)
+        ax.set_ylim(rows + 0.5, -1.1)
+        ax.set_aspect("equal")
+        ax.set_axis_off()
+        return []
+
+    draw(shown[0])
+    figure = ax.get_figure(root=True)
+    assert isinstance(figure, Figure)
+    return FuncAnimation(figure, draw, frames=shown, interval=milliseconds, blit=False)
+
+
+def _frames(registers: ArrayRegisters, show: str, cycles: Iterable[int] | None) -> list[int]:
+    """Which cycles are drawn."""
+    if not isinstance(registers, ArrayRegisters):
+        raise TypeError(f"registers: expected ArrayRegisters, got {type(registers).__name__}")
+    if show not in _REGISTERS:
+        raise ValueError(f"show: expected one of {', '.join(_REGISTERS)}, got {show!r}")
+    total, rows, columns = registers.psum.shape
+    if max(rows, columns) > _MOST_ROWS:
+        raise ValueError(f"expected at most {_MOST_ROWS} rows and columns, got {rows} x {columns}")
+    frames = range(rows + columns - 1) if show == "shadow" else range(registers.first_row, total)
+    shown = list(frames if cycles is None else cycles)
+    if not shown or min(shown) < 0 or max(shown) >= total:
+        raise ValueError(f"cycles: expected some from 0 to {total - 1}, got {shown}")
+    return shown
 
 
 def _frame(ax: Axes, registers: ArrayRegisters, show: str, cycle: int, x: float, y: float) -> None:

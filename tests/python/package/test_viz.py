@@ -116,6 +116,19 @@ def test_a_long_timeline_is_drawn_in_few_strokes(program):
     assert ax.get_xlim() == (0, trace.cycles)
 
 
+@pytest.mark.parametrize("buffer", ["unified_buffer", "weight_fifo"])
+def test_the_occupancy_is_the_traces_in_every_cycle(result, buffer):
+    first, end = 20_000, 20_400
+    ax = drawn(tw.viz.occupancy(result.trace, buffer=buffer, first=first, end=end))
+    x, y = ax.lines[0].get_data()
+    steps = getattr(result.trace, buffer)
+    scale = 1024 if buffer == "unified_buffer" else 1
+    for cycle in range(first, end):
+        at = np.searchsorted(steps.cycle, cycle, "right") - 1
+        assert y[np.searchsorted(x, cycle, "right") - 1] * scale == steps.value[at]
+    assert ax.get_xlim() == (first, end)
+
+
 def test_the_roofs_are_the_chips_and_the_points_the_layers(result):
     ax = drawn(tw.viz.roofline(result))
     roof, *points = ax.lines
@@ -200,6 +213,20 @@ def test_the_strip_writes_what_each_element_holds():
     assert [t.get_text() for t in ax.texts][-4:] == ["5", "6", "7", "8"]
     ax = drawn(tw.viz.wavefront(registers, show="weight", cycles=[5]))
     assert [t.get_text() for t in ax.texts] == ["cycle 5", "5", "6", "7", "8"]
+
+
+def test_an_animation_has_the_frames_of_the_strip():
+    registers = tw.viz.array_registers([[1, 2], [3, 4]], [[5, 6], [7, 8]])
+    film = tw.viz.wavefront_animation(registers, show="psum", milliseconds=40)
+    strip = drawn(tw.viz.wavefront(registers, show="psum"))
+    assert film.to_jshtml().count("data:image/png;base64") == len(registers) - 2
+    frames = []
+    for cycle in film.new_frame_seq():
+        film._draw_frame(cycle)
+        frames += [t.get_text() for t in film._fig.axes[0].texts]
+    assert frames == [t.get_text() for t in strip.texts]
+    with pytest.raises(ValueError, match="milliseconds"):
+        tw.viz.wavefront_animation(registers, milliseconds=0)
 
 
 def test_pictures_go_into_the_axes_that_they_are_given(result):
