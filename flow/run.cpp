@@ -138,7 +138,7 @@ sim::Report run(const Workload& workload, const sim::Chip& described_chip,
   tell(options.progress, "compiling", 0, 1);
   Stopwatch watch;
   const sim::Program program =
-      sim::compile(workload.quantized, chip, std::min(options.batch, images));
+      sim::compile(workload.quantized, chip, std::min(options.batch, images), options.stop);
   const double compile_seconds = watch.seconds();
 
   sim::Report report = described(chip, program, images, options.engine, options.threads);

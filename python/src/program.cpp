@@ -7,6 +7,7 @@
 #include "python/src/arrays.h"
 #include "python/src/bindings.h"
 #include "python/src/compiled.h"
+#include "python/src/interruptible.h"
 #include "sim/compiler/compiler.h"
 #include "sim/isa/decoder.h"
 #include "sim/isa/opcode_fields.h"
@@ -19,9 +20,11 @@ namespace {
 using Holder = std::shared_ptr<Compiled>;
 
 Holder compile(const quant::QuantizedGraph& graph, const sim::Chip& chip, std::int64_t batch) {
-  const py::gil_scoped_release release;
-  const sim::Chip used = sim::with_scheme(chip, graph.scheme);
-  return std::make_shared<Compiled>(Compiled{sim::compile(graph, used, batch), used, graph.scheme});
+  return interruptible([&](const std::stop_token& stop) {
+    const sim::Chip used = sim::with_scheme(chip, graph.scheme);
+    return std::make_shared<Compiled>(
+        Compiled{sim::compile(graph, used, batch, stop), used, graph.scheme});
+  });
 }
 
 Holder from_bytes(const py::bytes& file, const sim::Chip& chip, const std::string& where,

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "flow/host.h"
+#include "kernels/gpu.h"
 #include "python/src/arrays.h"
 #include "python/src/bindings.h"
 #include "python/src/interruptible.h"
@@ -59,6 +60,24 @@ std::shared_ptr<Native> cpu_int8(const quant::QuantizedGraph& graph, const py::o
              [&](const auto& options) { return kernels::make_cpu_int8(graph, options); });
 }
 
+std::shared_ptr<Native> gpu_real(const models::Graph& graph, const py::object& images,
+                                 const std::string& precision, std::int64_t batch) {
+  using kernels::GpuPrecision;
+  const auto view = images_in(images, graph.nodes().front().shape, "images");
+  const GpuPrecision real = precision == "tf32"   ? GpuPrecision::tf32
+                            : precision == "fp16" ? GpuPrecision::fp16
+                                                  : GpuPrecision::fp32;
+  return run(view, batch, {},
+             [&](const auto& options) { return kernels::make_gpu_real(graph, real, options); });
+}
+
+std::shared_ptr<Native> gpu_int8(const quant::QuantizedGraph& graph, const py::object& images,
+                                 std::int64_t batch) {
+  const auto view = images_in(images, graph.input().shape, "images");
+  return run(view, batch, {},
+             [&](const auto& options) { return kernels::make_gpu_int8(graph, options); });
+}
+
 }  // namespace
 
 void bind_reference(py::module_& module) {
@@ -78,6 +97,9 @@ void bind_reference(py::module_& module) {
              py::arg("threads"));
   module.def("cpu_int8", &cpu_int8, py::arg("graph"), py::arg("images"), py::arg("batch"),
              py::arg("threads"));
+  module.def("gpu_real", &gpu_real, py::arg("graph"), py::arg("images"), py::arg("precision"),
+             py::arg("batch"));
+  module.def("gpu_int8", &gpu_int8, py::arg("graph"), py::arg("images"), py::arg("batch"));
 }
 
 }  // namespace tilewave::python

@@ -301,6 +301,8 @@ def compile(quantized: QuantizedGraph, chip: Chip, batch: int = 256) -> Program:
     InputError
         If one image does not fit the chip, or its precisions are not the network's; naming the
         layer, the need and what there is.
+    KeyboardInterrupt
+        Within a second of Ctrl-C.
     """
     if not isinstance(quantized, QuantizedGraph):
         raise TypeError(f"quantized: expected a QuantizedGraph, got {type(quantized).__name__}")

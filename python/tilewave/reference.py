@@ -12,6 +12,8 @@ from tilewave import _core
 from tilewave.datasets import Images, pixels_of
 from tilewave.quantization import QuantizedGraph
 
+_PRECISIONS = {"cpu": ("fp32", "int8"), "gpu": ("fp32", "tf32", "fp16", "int8")}
+
 
 @dataclass(frozen=True, eq=False)
 class Reference:
@@ -50,8 +52,8 @@ def reference(
     quantized: QuantizedGraph,
     images: Images | npt.NDArray[np.uint8],
     *,
-    device: Literal["cpu"] = "cpu",
-    precision: Literal["fp32", "int8"] = "int8",
+    device: Literal["cpu", "gpu"] = "cpu",
+    precision: Literal["fp32", "tf32", "fp16", "int8"] = "int8",
     batch: int = 256,
     threads: int | None = None,
 ) -> Reference:
@@ -60,36 +62,46 @@ def reference(
     Parameters
     ----------
     quantized : QuantizedGraph
-        With precision ``"fp32"``, the network that it was made from is run.
+        With a floating-point precision, the network that it was made from is run.
     images : Images or ndarray of uint8
         As `simulate` takes them.
-    device : {"cpu"}
-        Where it runs.
-    precision : {"fp32", "int8"}
-        ``"int8"``: whatever integers the scheme has.
+    device : {"cpu", "gpu"}
+        Where it runs; ``"gpu"`` is an NVIDIA GPU, through cuBLAS.
+    precision : {"fp32", "int8", "tf32", "fp16"}
+        ``"int8"``: whatever integers the scheme has, on a GPU at most 8 bits. ``"tf32"`` and
+        ``"fp16"`` are a GPU's.
     batch : int
         Images per call of the kernels.
     threads : int, optional
-        1 to 1024, by default as many as the process may run; the result does not depend on it.
+        Of a CPU: 1 to 1024, by default as many as the process may run; the result does not depend
+        on it.
 
     Raises
     ------
     TypeError, ValueError
         As `simulate`.
     InputError
-        If there is no such device or precision.
+        If there is no such device or precision; for a GPU, with the reason: a build without CUDA,
+        no driver, no GPU.
+    OSError
+        If the GPU fails.
     KeyboardInterrupt
         Within a second of Ctrl-C.
     """
     if not isinstance(quantized, QuantizedGraph):
         raise TypeError(f"quantized: expected a QuantizedGraph, got {type(quantized).__name__}")
     pixels = pixels_of(images)
-    if device != "cpu":
-        raise _core.InputError(f"device: {device!r} is not in this build (cpu is)")
-    if precision == "fp32":
-        native = _core.cpu_fp32(quantized.graph._graph, pixels, batch, threads)
+    if device not in _PRECISIONS:
+        raise _core.InputError(f"device: {device!r} (cpu or gpu)")
+    if precision not in _PRECISIONS[device]:
+        raise _core.InputError(f"precision: {precision!r} ({', '.join(_PRECISIONS[device])})")
+    if device == "gpu":
+        if precision == "int8":
+            native = _core.gpu_int8(quantized._quantized, pixels, batch)
+        else:
+            native = _core.gpu_real(quantized.graph._graph, pixels, precision, batch)
     elif precision == "int8":
         native = _core.cpu_int8(quantized._quantized, pixels, batch, threads)
     else:
-        raise _core.InputError(f"precision: {precision!r} (fp32 or int8)")
+        native = _core.cpu_fp32(quantized.graph._graph, pixels, batch, threads)
     return Reference(native.name, native.real(), native.integers(), native.seconds)

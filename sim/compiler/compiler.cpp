@@ -92,7 +92,8 @@ void check_length(const Program& program, std::int64_t passes) {
 
 }  // namespace
 
-Program compile(const quant::QuantizedGraph& graph, const Chip& chip, std::int64_t batch) {
+Program compile(const quant::QuantizedGraph& graph, const Chip& chip, std::int64_t batch,
+                const std::stop_token& stop) {
   if (batch < 1 || batch > models::kMaxElements) {
     throw InputError("batch", std::to_string(batch) + " is not allowed",
                      "1 to " + std::to_string(models::kMaxElements));
@@ -113,7 +114,7 @@ Program compile(const quant::QuantizedGraph& graph, const Chip& chip, std::int64
     program.layers.push_back(describe(step, network, chip, batch));
   }
 
-  Emitter emitter(network, chip, plan.buffer, program);
+  Emitter emitter(network, chip, plan.buffer, program, stop);
   const std::int64_t passes = ceil_div(batch, plan.images);
   for (std::int64_t pass = 0; pass < passes; ++pass) {
     const std::int64_t first = pass * plan.images;
@@ -124,6 +125,7 @@ Program compile(const quant::QuantizedGraph& graph, const Chip& chip, std::int64
   // With an even number of passes the halves alternate within a launch, and so on to the next.
   if (passes % 2 == 1) program.ping_pong = plan.buffer.ping_pong;
   count_tiles(program);
+  check_stop(stop);
   check_fits(chip, program);
   return program;
 }

@@ -3,6 +3,7 @@
 #include <optional>
 #include <span>
 
+#include "base/error.h"
 #include "sim/compiler/emitter.h"
 #include "sim/compiler/pieces.h"
 
@@ -186,6 +187,7 @@ Instruction Emitter::multiply(const MatrixBand& work, const Chunk& chunk, std::i
 
 void Emitter::emit_activate(const MatrixBand& work, const TiledColumns& columns,
                             const Chunk& chunk) {
+  check_stop(stop_);
   select_columns(work, columns);
   const Operand& output = work.band.output;
   Instruction activate;

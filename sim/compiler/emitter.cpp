@@ -2,16 +2,18 @@
 
 #include <algorithm>
 
+#include "base/error.h"
 #include "sim/compiler/pieces.h"
 
 namespace tilewave::sim {
 
 Emitter::Emitter(const LoweredNetwork& network, const Chip& chip, const BufferPlan& plan,
-                 Program& program)
+                 Program& program, const std::stop_token& stop)
     : network_(network),
       chip_(chip),
       plan_(plan),
       program_(program),
+      stop_(stop),
       element_bytes_(chip.activation_bytes()),
       tiled_(network.steps.size()) {
   registers_.fill(kNone);
@@ -26,6 +28,7 @@ void Emitter::prepare(std::size_t number) {
   const Tensor& input = tensor(step.inputs.front());
   const std::int64_t in_channels = input.layout.shape.channels;
   for (ColumnTile& tile : tile_weights(*work, in_channels, chip_.array)) {
+    check_stop(stop_);
     TiledColumns columns;
     columns.columns = u32(static_cast<std::int64_t>(program_.columns.size()));
     program_.columns.push_back(
@@ -88,6 +91,7 @@ void Emitter::emit_bands(const Pass& pass, std::size_t number) {
 }
 
 void Emitter::emit_step(std::size_t number, const Band& band) {
+  check_stop(stop_);
   const Step& step = network_.steps[number];
   if (const auto* matrix = std::get_if<MatrixStep>(&step.work)) {
     emit_matrix_step(tiled_[number], *matrix, band);

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <stop_token>
 #include <vector>
 
 #include "sim/compiler/buffer_plan.h"
@@ -23,8 +24,9 @@ struct Pass {
 /// Writes the instructions of the passes of one launch, and the tables they use.
 class Emitter {
  public:
-  Emitter(const LoweredNetwork& network, const Chip& chip, const BufferPlan& plan,
-          Program& program);
+  /// Throws Stopped, from emit() too, when `stop` says so.
+  Emitter(const LoweredNetwork& network, const Chip& chip, const BufferPlan& plan, Program& program,
+          const std::stop_token& stop);
 
   void emit(const Pass& pass);
   void finish();
@@ -111,6 +113,7 @@ class Emitter {
   const Chip& chip_;
   const BufferPlan& plan_;
   Program& program_;
+  const std::stop_token& stop_;
   std::int64_t element_bytes_;
   std::array<std::uint32_t, kConfigRegisters> registers_;
   std::vector<TiledStep> tiled_;  ///< by step; empty for vector steps

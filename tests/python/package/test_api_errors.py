@@ -205,6 +205,23 @@ def test_engines_and_devices_that_are_not_there_are_named(quantized, program, da
         tw.reference(quantized, few, device="tpu")
     with pytest.raises(tw.InputError, match="fp16"):
         tw.reference(quantized, few, precision="fp16")
+    with pytest.raises(tw.InputError, match="int4"):
+        tw.reference(quantized, few, device="gpu", precision="int4")
+
+
+@pytest.mark.parametrize("precision", ["fp32", "tf32", "fp16", "int8"])
+def test_a_gpu_gives_the_networks_outputs_or_says_why_there_is_none(quantized, data, precision):
+    few = data.test[:20]
+    try:
+        native = tw.reference(quantized, few, device="gpu", precision=precision)
+    except tw.InputError as error:
+        assert "GPU" in str(error) or "CUDA" in str(error)
+        assert "\n" not in str(error)
+        return
+    cpu = tw.reference(quantized, few, precision="int8" if precision == "int8" else "fp32")
+    assert (native.classes == cpu.classes).all()
+    if precision == "int8":
+        np.testing.assert_array_equal(native.integers, cpu.integers)
 
 
 def test_a_typo_is_answered_with_the_nearest_name():

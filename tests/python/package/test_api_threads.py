@@ -12,6 +12,8 @@ import tilewave as tw
 
 # Far longer than any test waits.
 ENDLESS = 10**9
+# On tiny_8, a program of millions of instructions.
+LARGE_BATCH = 2_000
 SECONDS_UNTIL_IT_IS_STUCK = 60
 
 
@@ -39,6 +41,7 @@ def endless_calls(quantized, program):
         "reference, fp32": lambda: tw.reference(quantized, images, precision="fp32"),
         "reference, int8": lambda: tw.reference(quantized, images),
         "quantize": lambda: tw.quantize(quantized.graph, images, many),
+        "compile": lambda: tw.compile(quantized, tw.Chip.load("tiny_8"), LARGE_BATCH),
     }
 
 
@@ -114,8 +117,7 @@ def test_python_goes_on_while_a_simulation_runs(program):
     assert counted == 200_000
 
 
-def test_two_simulations_overlap(program):
-    """Both are in the middle of their work at the same time: each waits for the other's start."""
+def test_two_simulations_of_two_threads_do_not_mix(program):
     images = tw.datasets.mnist().test[:640]
     alone = tw.simulate(program, images).outputs.tobytes()
     started = threading.Barrier(2)
@@ -131,6 +133,37 @@ def test_two_simulations_overlap(program):
     for thread in threads:
         thread.join()
     assert outputs == [alone, alone]
+
+
+def test_two_simulations_work_at_the_same_time():
+    """One never ends; while another of the same process runs from its start to its end, the first
+    takes processor time, by the kernel's own account of its threads."""
+    script = """
+import os, sys, threading
+from pathlib import Path
+import tilewave as tw
+q = tw.quantize(tw.load_model("mnist_cnn"), tw.datasets.mnist().calibration)
+program = tw.compile(q, tw.Chip.load("tpu_v1"), 64)
+mine = threading.get_native_id()
+
+def ticks(tasks):
+    total = 0
+    for task in tasks:
+        user, system = Path(f"/proc/self/task/{task}/stat").read_text().split()[13:15]
+        total += int(user) + int(system)
+    return total
+
+threading.Thread(target=lambda: tw.simulate(program, launches=10**9), daemon=True).start()
+for attempt in range(200):
+    others = [t for t in os.listdir("/proc/self/task") if int(t) != mine]
+    before = ticks(others)
+    finite = tw.simulate(program, launches=20_000)
+    assert finite.cycles > 0
+    if ticks(others) - before >= 3:
+        os._exit(7)
+"""
+    ended = subprocess.run([sys.executable, "-c", script], timeout=10 * SECONDS_UNTIL_IT_IS_STUCK)
+    assert ended.returncode == 7
 
 
 def test_a_systemc_run_that_waits_for_its_turn_can_be_stopped(program):
