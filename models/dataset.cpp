@@ -96,7 +96,7 @@ std::span<const std::uint8_t> Images::slice(std::int64_t first, std::int64_t n) 
 }
 
 std::vector<std::string> dataset_names() {
-  return {"mnist", "fashion_mnist"};
+  return {"mnist", "fashion_mnist", "mnist/fgsm_0.05", "mnist/fgsm_0.10", "mnist/fgsm_0.20"};
 }
 
 Dataset load_dataset(const std::string& name_or_directory) {

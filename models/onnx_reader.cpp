@@ -30,7 +30,7 @@ Graph read_onnx(const std::string& path) {
 }
 
 std::vector<std::string> model_names() {
-  return {"mnist_cnn"};
+  return {"mnist_cnn", "mnist_cnn_w4a4", "fashion_cnn"};
 }
 
 Graph load_model(const std::string& name_or_path) {

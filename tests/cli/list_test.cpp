@@ -34,7 +34,8 @@ TEST_CASE("chips and models are listed with their figures") {
   const Outcome models = run_command("models");
   CHECK(models.code == 0);
   // 28 * 28 * 64 * 4 + 14 * 14 * 32 * 256 + 1568 * 256 + 2560 MACs per image.
-  CHECK_THAT(models.out, Catch::Contains("mnist_cnn") && Catch::Contains("2,210,304"));
+  CHECK_THAT(models.out, Catch::Contains("mnist_cnn") && Catch::Contains("2,210,304") &&
+                             Catch::Contains("mnist_cnn_w4a4") && Catch::Contains("fashion_cnn"));
 }
 
 TEST_CASE("a valid file is printed with every key, and what is printed is valid") {

@@ -121,3 +121,13 @@ TEST_CASE("MNIST and Fashion-MNIST lie in the source tree") {
   CHECK(first(data.calibration) ==
         (digits ? std::vector<int>{5, 0, 4, 1, 9} : std::vector<int>{9, 0, 0, 3, 0}));
 }
+
+TEST_CASE("MNIST's adversarial images come with its calibration images") {
+  const Dataset mnist = load_dataset("mnist");
+  for (const std::string& name : {"mnist/fgsm_0.05", "mnist/fgsm_0.10", "mnist/fgsm_0.20"}) {
+    const Dataset data = load_dataset(name);
+    CHECK(data.name == name);
+    CHECK(data.test.count == 1000);
+    CHECK((data.calibration.pixels == mnist.calibration.pixels));
+  }
+}

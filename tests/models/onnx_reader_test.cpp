@@ -304,5 +304,5 @@ TEST_CASE("a known network and a path are told apart, and a typo is answered") {
   CHECK(load_model(directory.path("small.onnx")).name() == "small");
   CHECK_THROWS_WITH(load_model("mnist_cn"),
                     "model mnist_cn: is neither a known name nor a file (did you mean mnist_cnn?)");
-  CHECK(model_names() == Names{"mnist_cnn"});
+  CHECK(model_names() == Names{"mnist_cnn", "mnist_cnn_w4a4", "fashion_cnn"});
 }

@@ -4,8 +4,9 @@ import gzip
 import hashlib
 import subprocess
 
+import numpy as np
 import pytest
-from conftest import DATA, ROOT
+from conftest import DATA, ROOT, read_idx
 
 SHA256 = {
     "mnist/t10k-images-idx3": "0fa7898d509279e482958e8ce81c8e77db3f2f8254e26661ceb7762c4d494ce7",
@@ -29,6 +30,22 @@ def fetch(*options):
 def test_the_test_set_is_the_published_one(name):
     data = gzip.decompress((DATA / f"{name}-ubyte.gz").read_bytes())
     assert hashlib.sha256(data).hexdigest() == SHA256[name]
+
+
+@pytest.mark.parametrize("strength", ["0.05", "0.10", "0.20"])
+def test_adversarial_images_differ_from_the_originals_by_the_strength_at_most(strength):
+    moved = read_idx("t10k-images-idx3-ubyte", f"mnist/fgsm_{strength}").astype(int)
+    original = read_idx("t10k-images-idx3-ubyte")[:1000].astype(int)
+    assert moved.shape == original.shape
+    difference = moved - original
+    step = int(float(strength) * 255)
+    # The whole step or none, but where 0 and 255 end it; a gradient of exactly zero is rare.
+    ends = (moved == 0) | (moved == 255) | (difference == 0)
+    assert abs(difference).max() == step
+    assert set(np.unique(difference[~ends])) == {-step, step}
+    assert np.mean(difference != 0) > 0.4
+    labels = read_idx("t10k-labels-idx1-ubyte", f"mnist/fgsm_{strength}")
+    assert (labels == read_idx("t10k-labels-idx1-ubyte")[:1000]).all()
 
 
 def test_fetching_a_corrupted_file_fails_and_leaves_nothing(tmp_path):
