@@ -12,7 +12,8 @@ struct Command {
   std::function<void()> run;
 };
 
-// One per file of this folder, except asm and disasm, which share programs.cpp. Each adds its
+// One per file of this folder, except asm and disasm, which share programs.cpp, and sweep
+// and study, which share explore.cpp. Each adds its
 // subcommand to `app`.
 Command add_run(CLI::App& app);
 Command add_compare(CLI::App& app);
@@ -24,5 +25,7 @@ Command add_asm(CLI::App& app);
 Command add_disasm(CLI::App& app);
 Command add_engines(CLI::App& app);
 Command add_exec(CLI::App& app);
+Command add_sweep(CLI::App& app);
+Command add_study(CLI::App& app);
 
 }  // namespace tilewave::cli

@@ -110,13 +110,14 @@ void add_engine(CLI::App& app, flow::EngineChoice& choice) {
 
 HostOptions::HostOptions() : threads(flow::available_threads()) {}
 
-void HostOptions::add_to(CLI::App& app) {
+void HostOptions::add_to(CLI::App& app, const std::string& threads_option,
+                         const std::string& threads_help) {
   app.add_option_function<std::string>(
-         "--threads",
-         [this](const std::string& text) {
-           threads = static_cast<int>(parse_count("--threads", text, 1, kMaxThreads));
+         threads_option,
+         [this, threads_option](const std::string& text) {
+           threads = static_cast<int>(parse_count(threads_option, text, 1, kMaxThreads));
          },
-         "threads to use; no result depends on it")
+         threads_help)
       ->type_name("N")
       ->default_str("all cores");
   app.add_flag("--quiet", quiet, "print nothing but errors and what goes to -");

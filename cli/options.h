@@ -52,13 +52,14 @@ struct WorkloadOptions {
 /// --engine, --matrix-unit
 void add_engine(CLI::App& app, flow::EngineChoice& choice);
 
-/// --threads, --quiet, --log-level
+/// --threads (or another name), --quiet, --log-level
 struct HostOptions {
   int threads;
   bool quiet = false;
 
   HostOptions();
-  void add_to(CLI::App& app);
+  void add_to(CLI::App& app, const std::string& threads_option = "--threads",
+              const std::string& threads_help = "threads to use; no result depends on it");
 };
 
 /// --json, --csv

@@ -165,6 +165,16 @@ sim::Report run(const Workload& workload, const sim::Chip& described_chip,
   return report;
 }
 
+sim::Report run_timing(const sim::Program& program, const sim::Chip& chip, std::int64_t images,
+                       const std::stop_token& stop) {
+  sim::Report report = described(chip, program, images, {}, 1);
+  sim::RunOptions options;
+  options.stop = stop;
+  report.result = sim::make_timeline()->time(chip, program, report.launches, options);
+  sim::check_network_run(chip, program, report.result, report.launches);
+  return report;
+}
+
 sim::Report execute(const sim::Program& program, const sim::Chip& chip,
                     const models::ImagesView* images, const std::string& data,
                     const ExecuteOptions& options) {

@@ -41,6 +41,11 @@ struct RunOptions {
 /// Throws InputError where chip, scheme or options do not fit, and Stopped.
 sim::Report run(const Workload& workload, const sim::Chip& chip, const RunOptions& options);
 
+/// What `run` reports of cycles, bytes and energy, for `images` images through a program of the
+/// compiler; no values, no scores.
+sim::Report run_timing(const sim::Program& program, const sim::Chip& chip, std::int64_t images,
+                       const std::stop_token& stop = {});
+
 struct ExecuteOptions {
   std::int64_t launches = 1;  ///< used where there are no images
   bool values = true;         ///< else cycles only

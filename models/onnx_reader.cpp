@@ -33,16 +33,20 @@ std::vector<std::string> model_names() {
   return {"mnist_cnn", "mnist_cnn_w4a4", "fashion_cnn"};
 }
 
-Graph load_model(const std::string& name_or_path) {
+std::string model_file(const std::string& name_or_path) {
   for (const std::string& name : model_names()) {
-    if (name == name_or_path) return read_onnx((data_directory() / (name + ".onnx")).string());
+    if (name == name_or_path) return (data_directory() / (name + ".onnx")).string();
   }
   std::error_code ignored;
   if (!fs::exists(name_or_path, ignored)) {
     throw InputError("model " + name_or_path, "is neither a known name nor a file",
                      suggestion(name_or_path, model_names()));
   }
-  return read_onnx(name_or_path);
+  return name_or_path;
+}
+
+Graph load_model(const std::string& name_or_path) {
+  return read_onnx(model_file(name_or_path));
 }
 
 }  // namespace tilewave::models

@@ -209,4 +209,8 @@ Scheme parse_scheme(const std::string& yaml, const std::string& where) {
   return read_scheme(yaml::parse(yaml, where), where);
 }
 
+Scheme parse_scheme(const yaml::Node& document, const std::string& where) {
+  return read_scheme(document, where);
+}
+
 }  // namespace tilewave::quant

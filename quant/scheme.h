@@ -9,6 +9,10 @@
 #include "quant/overflow.h"
 #include "quant/requantize_mode.h"
 
+namespace tilewave::yaml {
+struct Node;
+}
+
 namespace tilewave::quant {
 
 enum class Granularity { per_tensor, per_channel };
@@ -71,5 +75,7 @@ void validate(const Scheme& scheme);
 /// Reads a scheme file. Unknown keys, wrong types and values are InputErrors with file, line, key.
 Scheme load_scheme(const std::string& path);
 Scheme parse_scheme(const std::string& yaml, const std::string& where);
+/// The same from a part of another file.
+Scheme parse_scheme(const yaml::Node& document, const std::string& where);
 
 }  // namespace tilewave::quant

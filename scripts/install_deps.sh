@@ -9,6 +9,7 @@ needed=(
   g++ cmake ninja-build ccache git python3 python3-dev python3-venv
   libeigen3-dev libspdlog-dev libfmt-dev libyaml-cpp-dev nlohmann-json3-dev libcli11-dev
   libprotobuf-dev protobuf-compiler libonnx-dev zlib1g-dev libsystemc-dev
+  libsqlite3-dev libxxhash-dev
 )
 # The build finds out by itself whether these are there.
 optional=(libdnnl-dev)

@@ -14,6 +14,9 @@
 namespace tilewave::quant {
 struct Scheme;
 }
+namespace tilewave::yaml {
+struct Node;
+}
 
 namespace tilewave::sim {
 
@@ -145,6 +148,8 @@ void validate(const Chip& chip, const std::string& where);
 /// allowed, and the nearest name for a typo. `extends` takes another preset and overrides keys.
 Chip load_chip(const std::string& name_or_path);
 Chip parse_chip(const std::string& yaml, const std::string& where);
+/// The same from a part of another file.
+Chip parse_chip(const yaml::Node& document, const std::string& where);
 /// `key` as in "array.rows", `value` as YAML text. Returns the changed, validated chip.
 Chip with_key(const Chip& chip, const std::string& key, const std::string& value);
 /// The same with several, (key, value), which need to fit together only when all have changed.

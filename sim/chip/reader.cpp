@@ -107,8 +107,12 @@ Chip load_chip(const std::string& name_or_path) {
 }
 
 Chip parse_chip(const std::string& yaml, const std::string& where) {
+  return parse_chip(yaml::parse(yaml, where), where);
+}
+
+Chip parse_chip(const yaml::Node& document, const std::string& where) {
   Reader reader{Chip{}};
-  reader.read(yaml::parse(yaml, where), where);
+  reader.read(document, where);
   return reader.finish(where);
 }
 

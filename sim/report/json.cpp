@@ -154,14 +154,8 @@ std::string dumped(const Json& json) {
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-std::string to_json(const Report& report) {
-  Json json = result_header();
-  json["chip"] = chip_json(report.chip);
-  json["scheme"] = report.scheme ? scheme_json(*report.scheme) : Json(nullptr);
-  json["model"] = report.model;
-  json["data"] = report.data;
-  json["engine"] = report.engine;
-  json["batch"] = report.batch;
+Json figures_json(const Report& report) {
+  Json json;
   json["images"] = report.images;
   json["padded_images"] = report.padded_images;
   json["launches"] = report.launches;
@@ -176,6 +170,18 @@ std::string to_json(const Report& report) {
   json["overflows"] = overflows ? Json(*overflows) : Json(nullptr);
   put_figures(json, report.chip, report.result.total);
   json["unified_buffer_peak_bytes"] = report.unified_buffer_peak;
+  return json;
+}
+
+std::string to_json(const Report& report) {
+  Json json = result_header();
+  json["chip"] = chip_json(report.chip);
+  json["scheme"] = report.scheme ? scheme_json(*report.scheme) : Json(nullptr);
+  json["model"] = report.model;
+  json["data"] = report.data;
+  json["engine"] = report.engine;
+  json["batch"] = report.batch;
+  json.update(figures_json(report));
   json["faults"] = report.fault_effect
                        ? faults_json(*report.fault_effect, report.result.faults, report.images)
                        : Json(nullptr);

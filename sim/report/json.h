@@ -17,6 +17,9 @@ inline constexpr int kSchemaVersion = 1;
 Json result_header();
 Json chip_json(const Chip& chip);
 Json scheme_json(const quant::Scheme& scheme);
+/// The figures of the run as a whole, as a result file has them: from `images` to
+/// `unified_buffer_peak_bytes`.
+Json figures_json(const Report& report);
 /// null for nothing
 Json optional_json(const std::optional<double>& value);
 /// The text of a result file.

@@ -16,8 +16,8 @@ TEST_CASE("the version is printed alone") {
 TEST_CASE("help names every command, and a command's help its options") {
   const Outcome help = run_command("--help");
   CHECK(help.code == 0);
-  for (const char* name : {"run", "compare", "chips", "models", "validate", "compile", "asm",
-                           "disasm", "exec", "version"}) {
+  for (const char* name : {"run", "compare", "sweep", "study", "chips", "models", "validate",
+                           "compile", "asm", "disasm", "exec", "version"}) {
     CHECK_THAT(help.out, Catch::Contains(name));
   }
   const Outcome run = run_command("run --help");
