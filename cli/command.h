@@ -23,6 +23,7 @@ Command add_validate(CLI::App& app);
 Command add_compile(CLI::App& app);
 Command add_asm(CLI::App& app);
 Command add_disasm(CLI::App& app);
+Command add_quantize(CLI::App& app);
 Command add_engines(CLI::App& app);
 Command add_exec(CLI::App& app);
 Command add_sweep(CLI::App& app);

@@ -85,15 +85,15 @@ sim::Chip ChipOptions::load() const {
   return sim::with_keys(sim::load_chip(chip), values);
 }
 
-void WorkloadOptions::add_to(CLI::App& app) {
-  app.add_option("--model", model, "a network (see `tilewave models`) or an ONNX file")
-      ->type_name("NAME|FILE")
-      ->capture_default_str();
+CLI::Option* WorkloadOptions::add_to(CLI::App& app, const std::string& model_name) {
   app.add_option("--data", data,
                  "mnist, fashion_mnist, mnist/fgsm_0.10 (or 0.05, 0.20), or a folder of IDX files")
       ->type_name("NAME|DIR")
       ->capture_default_str();
   app.add_option("--scheme", scheme, "a YAML file that says how to quantize")->type_name("FILE");
+  return app.add_option(model_name, model, "a network (see `tilewave models`) or an ONNX file")
+      ->type_name("NAME|FILE")
+      ->capture_default_str();
 }
 
 flow::Workload WorkloadOptions::load(int threads) const {

@@ -39,13 +39,14 @@ struct ChipOptions {
   sim::Chip load() const;
 };
 
-/// --model, --data, --scheme
+/// The model (an option, or the word without a name of that name), --data, --scheme
 struct WorkloadOptions {
   std::string model = "mnist_cnn";
   std::string data = "mnist";
   std::string scheme;
 
-  void add_to(CLI::App& app);
+  /// Returns the model's option.
+  CLI::Option* add_to(CLI::App& app, const std::string& model_name = "--model");
   flow::Workload load(int threads) const;
 };
 

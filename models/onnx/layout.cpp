@@ -6,28 +6,6 @@
 #include "base/error.h"
 
 namespace tilewave::models::onnx_reader {
-namespace {
-
-/// `blocks` matrices of [rows][columns], each to [columns][rows].
-Floats swapped_blocks(const Floats& values, std::int64_t blocks, std::int64_t rows,
-                      std::int64_t columns) {
-  TILEWAVE_CHECK(static_cast<std::int64_t>(values.size()), ==, blocks * rows * columns,
-                 "the values fill the blocks");
-  Floats swapped;
-  swapped.reserve(values.size());
-  for (std::int64_t block = 0; block < blocks; ++block) {
-    const float* matrix = values.data() + block * rows * columns;
-    for (std::int64_t column = 0; column < columns; ++column) {
-      for (std::int64_t row = 0; row < rows; ++row) {
-        swapped.push_back(matrix[row * columns + column]);
-      }
-    }
-  }
-  return swapped;
-}
-
-}  // namespace
-
 Floats filters_to_nhwc(const Floats& weight, const Integers& dims) {
   return swapped_blocks(weight, dims[0], dims[1], dims[2] * dims[3]);
 }

@@ -8,6 +8,7 @@
 #include "python/src/arrays.h"
 #include "python/src/bindings.h"
 #include "python/src/interruptible.h"
+#include "quant/onnx_writer.h"
 #include "quant/quantized_graph.h"
 #include "sim/report/json.h"
 
@@ -92,6 +93,15 @@ std::shared_ptr<QuantizedGraph> quantize(const models::Graph& graph, const py::o
   });
 }
 
+py::bytes to_onnx(const QuantizedGraph& quantized, const models::Graph& graph) {
+  std::vector<std::uint8_t> file;
+  {
+    const py::gil_scoped_release release;
+    file = quant::to_onnx(quantized, graph);
+  }
+  return {reinterpret_cast<const char*>(file.data()), file.size()};
+}
+
 /// A scheme from its keys as YAML or JSON text.
 quant::Scheme parse_scheme(const std::string& yaml, const std::string& where) {
   return quant::parse_scheme(yaml, where);
@@ -109,7 +119,8 @@ void bind_quantize(py::module_& module) {
   py::class_<QuantizedGraph, std::shared_ptr<QuantizedGraph>>(module, "QuantizedGraph")
       .def_readonly("name", &QuantizedGraph::name)
       .def_readonly("scheme", &QuantizedGraph::scheme)
-      .def("nodes", &nodes_of);
+      .def("nodes", &nodes_of)
+      .def("to_onnx", &to_onnx, py::arg("graph"));
   module.def("quantize", &quantize, py::arg("graph"), py::arg("calibration"), py::arg("scheme"),
              py::arg("threads"));
 }

@@ -6,6 +6,7 @@ import dataclasses
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Literal, TypedDict
 
 import numpy as np
@@ -229,6 +230,19 @@ class QuantizedGraph:
     def nodes(self) -> tuple[QuantizedNode, ...]:
         """The nodes in topological order; activations that follow a layer are fused into it."""
         return tuple(QuantizedNode(**node) for node in self._quantized.nodes())
+
+    def to_onnx(self) -> bytes:
+        """The content of an ONNX file in QDQ form, which ONNX Runtime and others load.
+
+        Every tensor passes through QuantizeLinear and DequantizeLinear; weights are int8 and
+        biases int32. Fewer than 8 bits are int8 too, clipped; 16 bits are int16, of opset 21. How
+        sums are rescaled is not in such a file: readers round as they do.
+        """
+        return self._quantized.to_onnx(self._graph._graph)
+
+    def save(self, path: PathName) -> None:
+        """Writes `to_onnx` into a file, as ``tilewave quantize`` does."""
+        Path(path_text(path, "path")).write_bytes(self.to_onnx())
 
     def __getitem__(self, name: str) -> QuantizedNode:
         """The node of this name; KeyError if there is none."""
