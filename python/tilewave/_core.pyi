@@ -83,6 +83,34 @@ class QuantizedGraph:
 def quantize(
     graph: Graph, calibration: object, scheme: Scheme, threads: int | None
 ) -> QuantizedGraph: ...
+def quantize_linear(
+    x: npt.NDArray[np.float32],
+    scale: npt.NDArray[np.float32],
+    zero_point: npt.NDArray[np.int32],
+    bits: int,
+    is_signed: bool,
+) -> npt.NDArray[np.int32]: ...
+def dequantize_linear(
+    x: npt.NDArray[np.int32],
+    scale: npt.NDArray[np.float32],
+    zero_point: npt.NDArray[np.int32],
+) -> npt.NDArray[np.float32]: ...
+def integer_product(
+    a: npt.NDArray[np.int16],
+    a_zero_point: int,
+    a_is_signed: bool,
+    weight: npt.NDArray[np.int16],
+    weight_bits: int,
+    bias: npt.NDArray[np.int32],
+) -> npt.NDArray[np.int32]: ...
+def requantize(
+    acc: npt.NDArray[np.int32],
+    input_scale: float,
+    weight_scale: list[float],
+    scale: float,
+    zero_point: int,
+    is_signed: bool,
+) -> npt.NDArray[np.int16]: ...
 
 class Program:
     def __init__(self, *args: object, **kwargs: object) -> NoReturn: ...
