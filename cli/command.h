@@ -17,6 +17,7 @@ struct Command {
 // subcommand to `app`.
 Command add_run(CLI::App& app);
 Command add_compare(CLI::App& app);
+Command add_diagnose(CLI::App& app);
 Command add_chips(CLI::App& app);
 Command add_models(CLI::App& app);
 Command add_validate(CLI::App& app);

@@ -1,76 +1,35 @@
+#include "kernels/cpu/int8.h"
+
 #include <algorithm>
-#include <array>
 #include <numeric>
 
 #include "base/error.h"
 #include "kernels/cpu/batches.h"
-#include "kernels/cpu/integer_product.h"
 #include "kernels/cpu/window.h"
 #include "kernels/reference.h"
 
 namespace tilewave::kernels {
-namespace {
 
 using quant::QNode;
+
+namespace {
 
 std::int32_t wrapping_add(std::int32_t a, std::int32_t b) {
   return static_cast<std::int32_t>(static_cast<std::uint32_t>(a) + static_cast<std::uint32_t>(b));
 }
-
-/// A Conv's or Dense's weights, ready to be used.
-struct PreparedWeights {
-  std::vector<std::unique_ptr<IntegerProduct>> products;  ///< [groups]
-  std::vector<std::int32_t> bias;       ///< with what the input's zero_point adds taken away
-  std::vector<std::int16_t> depthwise;  ///< instead of products: [tap][channel]
-};
-
-struct Workspace {
-  std::vector<std::vector<std::int16_t>> slots;
-  std::vector<std::int16_t> rows;  ///< im2col
-  std::vector<std::int32_t> acc;
-  ProductScratch scratch;
-};
-
-/// A quantized network, prepared to run. Threads may share it, each with its own workspace.
-class IntegerNetwork {
- public:
-  IntegerNetwork(const quant::QuantizedGraph& graph, bool use_onednn);
-
-  Workspace make_workspace() const;
-  std::int64_t group() const { return group_; }
-  /// The output node's values for whole images, valid until the workspace is used again.
-  std::span<const std::int16_t> forward(std::span<const std::uint8_t> pixels,
-                                        Workspace& workspace) const;
-
- private:
-  friend struct IntegerStep;
-
-  const QNode& node(std::size_t index) const { return graph_.nodes[index]; }
-  const QNode& input_of(const QNode& node, std::size_t i = 0) const {
-    return graph_.nodes[static_cast<std::size_t>(node.inputs[i])];
-  }
-  template <typename Layer>  // QConv, QDense
-  void prepare(std::size_t index, const Layer& layer, std::int64_t groups);
-
-  const quant::QuantizedGraph& graph_;
-  bool use_onednn_;
-  std::vector<PreparedWeights> weights_;       ///< [nodes]
-  std::array<std::int16_t, 256> pixel_table_;  ///< quantized pixels
-  TensorPlan plan_;
-  std::int64_t group_ = 0;
-  std::int64_t row_elements_ = 0;  ///< of the largest im2col chunk
-  std::int64_t acc_elements_ = 0;  ///< of the largest chunk of accumulators
-};
 
 /// Rows of k factors and n sums that are multiplied together.
 std::int64_t product_chunk(std::int64_t k, std::int64_t n) {
   return rows_per_chunk(std::max(k, n) * std::int64_t{sizeof(float)});
 }
 
+}  // namespace
+
 /// Runs one node over the images of a group.
 struct IntegerStep {
   const IntegerNetwork& network;
-  Workspace& workspace;
+  IntegerNetwork::Workspace& workspace;
+  const IntegerNetwork::Watch* watch;
   std::span<const std::uint8_t> pixels;
   std::size_t index;
   std::int64_t images;
@@ -117,7 +76,7 @@ struct IntegerStep {
   template <typename RowsOf>
   void multiply(const quant::Requantizer& requantizer, std::int64_t all_rows, std::int64_t k,
                 const RowsOf& rows_of) const {
-    const PreparedWeights& weights = network.weights_[index];
+    const auto& weights = network.weights_[index];
     const auto n = static_cast<std::int64_t>(weights.bias.size());
     const auto groups = static_cast<std::int64_t>(weights.products.size());
     const std::int64_t chunk = product_chunk(k, n);
@@ -131,10 +90,16 @@ struct IntegerStep {
         weights.products[static_cast<std::size_t>(group)]->multiply(
             rows_of(group, first, rows), rows, acc + group * (n / groups), n, workspace.scratch);
       }
+      watch_sums(acc, rows * n);
       for (std::int64_t row = 0; row < rows; ++row) {
         quant::requantize_row(acc + row * n, n, requantizer, out() + (first + row) * n);
       }
     }
+  }
+
+  void watch_sums(const std::int32_t* sums, std::int64_t count) const {
+    if (watch == nullptr || !watch->sums) return;
+    watch->sums(index, {sums, static_cast<std::size_t>(count)});
   }
 
   void depthwise(const WindowGeometry& g, const quant::QConv& conv) const {
@@ -153,6 +118,7 @@ struct IntegerStep {
               acc[c] = wrapping_add(acc[c], (from[c] - zero_point) * weight[c]);
             }
           });
+          watch_sums(acc, channels);
           quant::requantize_row(acc, channels, conv.requantizer, results + pixel * channels);
         });
   }
@@ -252,7 +218,7 @@ void IntegerNetwork::prepare(std::size_t index, const Layer& layer, std::int64_t
   acc_elements_ = std::max(acc_elements_, product_chunk(k, out) * out);
 }
 
-Workspace IntegerNetwork::make_workspace() const {
+IntegerNetwork::Workspace IntegerNetwork::make_workspace() const {
   Workspace workspace;
   for (const std::int64_t elements : plan_.slot_elements) {
     workspace.slots.emplace_back(static_cast<std::size_t>(elements * group_));
@@ -263,15 +229,21 @@ Workspace IntegerNetwork::make_workspace() const {
 }
 
 std::span<const std::int16_t> IntegerNetwork::forward(std::span<const std::uint8_t> pixels,
-                                                      Workspace& workspace) const {
+                                                      Workspace& workspace,
+                                                      const Watch* watch) const {
   const std::int64_t images = count_images(pixels, graph_.input().shape);
   TILEWAVE_CHECK(images, <=, group_, "more images than the workspace holds");
+  std::span<std::int16_t> values;
   for (std::size_t index = 0; index < graph_.nodes.size(); ++index) {
-    std::visit(IntegerStep{*this, workspace, pixels, index, images}, node(index).operation);
+    const IntegerStep step{*this, workspace, watch, pixels, index, images};
+    std::visit(step, node(index).operation);
+    values = {step.out(), static_cast<std::size_t>(step.count())};
+    if (watch != nullptr && watch->tensor) watch->tensor(index, values);
   }
-  return {workspace.slots[plan_.slot.back()].data(),
-          static_cast<std::size_t>(images * graph_.output().shape.elements())};
+  return values;
 }
+
+namespace {
 
 bool has_wide_products(const quant::QuantizedGraph& graph) {
   return std::ranges::any_of(graph.nodes, [&](const QNode& node) {
@@ -328,7 +300,7 @@ class CpuInt8 final : public Reference {
   IntegerNetwork network_;
   ReferenceOptions options_;
   std::string name_;
-  std::vector<Workspace> workspaces_;
+  std::vector<IntegerNetwork::Workspace> workspaces_;
 };
 
 }  // namespace

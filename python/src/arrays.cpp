@@ -94,6 +94,13 @@ std::span<const std::uint8_t> labels_in(const py::object& object, std::int64_t c
   return values_of(array);
 }
 
+models::Images copy_of(const models::ImagesView& view) {
+  return {view.shape,
+          view.count,
+          {view.pixels.begin(), view.pixels.end()},
+          {view.labels.begin(), view.labels.end()}};
+}
+
 int threads_in(std::optional<std::int64_t> threads) {
   if (!threads) return flow::available_threads();
   if (*threads >= 1 && *threads <= kMaxThreads) return static_cast<int>(*threads);

@@ -17,6 +17,8 @@ models::ImagesView images_in(const pybind11::object& array, const models::Shape&
                              const std::string& name);
 /// The shape of one image of an array as above, for images of any size.
 models::Shape image_shape(const pybind11::object& array, const std::string& name);
+/// The same images and labels in memory of their own.
+models::Images copy_of(const models::ImagesView& view);
 /// Labels of `count` images, uint8; none for None.
 std::span<const std::uint8_t> labels_in(const pybind11::object& array, std::int64_t count,
                                         const std::string& name);

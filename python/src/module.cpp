@@ -14,6 +14,6 @@ PYBIND11_MODULE(_core, module) {
   bind_result(module);
   bind_simulate(module);
   bind_trace(module);
-  bind_operators(module);
+  bind_diagnose(module);
   bind_reference(module);
 }

@@ -49,13 +49,6 @@ std::shared_ptr<Simulated> simulate(const std::shared_ptr<Compiled>& compiled,
   });
 }
 
-models::Images copy_of(const models::ImagesView& view) {
-  return {view.shape,
-          view.count,
-          {view.pixels.begin(), view.pixels.end()},
-          {view.labels.begin(), view.labels.end()}};
-}
-
 std::shared_ptr<Simulated> run(const models::Graph& graph, const quant::QuantizedGraph& quantized,
                                const std::string& data, const py::object& test_images,
                                const py::object& test_labels, const sim::Chip& chip,

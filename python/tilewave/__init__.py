@@ -15,6 +15,7 @@ from tilewave._core import InputError, InternalError
 from tilewave._core import version as __version__
 from tilewave.chip import Chip
 from tilewave.datasets import Dataset, Images
+from tilewave.diagnosis import Diagnosis, LayerDiagnosis, diagnose
 from tilewave.figures import Figures, load_result
 from tilewave.graph import Graph, GraphNode, load_model, model_names
 from tilewave.program import Instruction, Instructions, Program, compile
@@ -27,6 +28,7 @@ from tilewave.trace import Occupancy, Trace
 __all__ = [
     "Chip",
     "Dataset",
+    "Diagnosis",
     "Figures",
     "Graph",
     "GraphNode",
@@ -35,6 +37,7 @@ __all__ = [
     "Instruction",
     "Instructions",
     "InternalError",
+    "LayerDiagnosis",
     "LayerScheme",
     "Occupancy",
     "Program",
@@ -47,6 +50,7 @@ __all__ = [
     "__version__",
     "compile",
     "datasets",
+    "diagnose",
     "load_model",
     "load_result",
     "model_names",

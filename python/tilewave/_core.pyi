@@ -190,6 +190,22 @@ def run(
     reference: bool,
 ) -> Result: ...
 
+class Diagnosis:
+    def to_json(self) -> str: ...
+    def to_csv(self) -> str: ...
+    def to_text(self) -> str: ...
+
+def diagnose(
+    graph: Graph,
+    quantized: QuantizedGraph,
+    data: str,
+    images: object,
+    labels: object,
+    chip: Chip,
+    batch: int,
+    threads: int | None,
+) -> Diagnosis: ...
+
 class Native:
     def __init__(self, *args: object, **kwargs: object) -> NoReturn: ...
     @property

@@ -47,6 +47,34 @@ def test_a_run_equals_the_commands_json_except_for_the_host(command_run):
     assert ours["host"].keys() == command_run["host"].keys()
 
 
+def test_overflows_of_narrow_accumulators_are_numpys(data):
+    scheme = tw.Scheme(accumulator_bits=12, calibration_images=10)
+    q = tw.quantize(tw.load_model("mnist_cnn"), data.calibration, scheme)
+    result = tw.simulate(tw.compile(q, tw.Chip.load("edge_32"), 3), data.test[:3])
+    assert sum(result.layers["overflows"]) == result.overflows > 0
+    # The first layer: 2 x 2 pixels of one channel, padded at the bottom and right, and one tile.
+    conv, (pixels, zero) = q["conv1"], (q.nodes[0], q.nodes[0].zero_point)
+    images = np.rint(data.test[:3].images.squeeze() / np.float32(255) / np.float32(pixels.scale))
+    padded = np.pad(images.astype(int) + zero, ((0, 0), (0, 1), (0, 1)), constant_values=zero)
+    windows = np.lib.stride_tricks.sliding_window_view(padded, (2, 2), (1, 2)).reshape(-1, 4)
+    weights = conv.weight.reshape(-1, 4).astype(int)
+    overflows = 0
+
+    def add(a, b):
+        nonlocal overflows
+        wrapped = (a + b + 2048) % 4096 - 2048
+        overflows += np.count_nonzero(wrapped != a + b)
+        return wrapped
+
+    partial = np.zeros((len(windows), len(weights)), int)
+    for k in range(4):
+        partial = add(partial, np.outer(windows[:, k], weights[:, k]))
+    add((conv.bias - zero * weights.sum(1) + 2048) % 4096 - 2048, partial)
+    assert result.layers["overflows"][0] == overflows
+    timed = tw.simulate(result.program, launches=1)
+    assert timed.overflows is None
+
+
 def test_a_full_run_equals_the_commands(full_run):
     assert without_host(tw.run().to_dict()) == without_host(full_run)
 
