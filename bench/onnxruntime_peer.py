@@ -30,13 +30,12 @@ def read_images(path):
     return read_idx(path)[:, None].astype(np.float32) / np.float32(255)
 
 
-def prepare(model, data, out):
+def quantize(model, images, out):
     """Writes the network in QDQ form, once with unsigned and once with signed activations."""
     from onnxruntime import quantization
 
     class Calibration(quantization.CalibrationDataReader):
         def __init__(self):
-            images = read_images(data / "calibration-images-idx3-ubyte.gz")
             name = onnxruntime.InferenceSession(model).get_inputs()[0].name
             pieces = range(0, len(images), BATCH)
             self.batches = iter([{name: images[i : i + BATCH]} for i in pieces])
@@ -60,6 +59,10 @@ def prepare(model, data, out):
         )
         written[activations.name] = path
     return written
+
+
+def prepare(model, data, out):
+    return quantize(model, read_images(data / "calibration-images-idx3-ubyte.gz"), out)
 
 
 class Watch:

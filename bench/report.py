@@ -112,13 +112,22 @@ def print_systemc(systemc):
     print(f"a million instructions take {systemc['tile_to_timeline']:.1f} times timeline's time")
 
 
+def print_cpu_paths(paths):
+    print(f"\nCPU paths over ONNX Runtime {paths['onnxruntime']}, time per batch, same threads")
+    for row in paths["rows"]:
+        print(f"  {row['model']:10} {row['precision']:5} {row['threads']} threads,", end=" ")
+        print(f"batch {row['batch']:4}: {row['ratio']:6.2f}")
+
+
 def main():
-    network, timeline, systemc, out = sys.argv[1:]
+    network, cpu, timeline, systemc, out = sys.argv[1:]
     with open(network) as file:
         results = json.load(file)
     with open(timeline) as file:
         benchmark = json.load(file)
     results["timeline"] = timeline_figures(benchmark)
+    with open(cpu) as file:
+        results["cpu_paths"] = json.load(file)
     with open(systemc) as file:
         results["systemc"] = systemc_figures(json.load(file))
     with open(out, "w") as file:
@@ -128,6 +137,7 @@ def main():
     print(f"{load['after'][0]:.1f} after")
     for comparison in results["comparisons"]:
         print_comparison(comparison)
+    print_cpu_paths(results["cpu_paths"])
     print_memory(results["memory"])
     print_timeline(results["timeline"])
     print_systemc(results["systemc"])

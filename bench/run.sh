@@ -7,16 +7,18 @@ repeats=${1:-5}
 
 scripts/setup_python.sh python/requirements-test.txt
 cmake --preset bench >/dev/null
-cmake --build build/bench --target tilewave timeline_bench systemc_bench
+cmake --build build/bench --target tilewave cpu_bench timeline_bench systemc_bench
 
 out=build/bench
 .venv/bin/python bench/run_vs_onnxruntime.py "$out/tilewave" --repeats "$repeats" \
   >"$out/run_vs_onnxruntime.json"
+.venv/bin/python bench/cpu_vs_onnxruntime.py "$out/cpu_bench" --repeats "$repeats" \
+  >"$out/cpu_vs_onnxruntime.json"
 "$out/timeline_bench" --benchmark_min_time=0.2 --benchmark_out="$out/timeline.json" >/dev/null
 "$out/systemc_bench" --benchmark_repetitions="$repeats" --benchmark_enable_random_interleaving=true \
   --benchmark_min_time=0.2 --benchmark_out="$out/systemc.json" >/dev/null
 scripts/build_package.sh
 .venv/bin/python bench/python_binding.py "$out/tilewave" --repeats "$repeats" \
   >"$out/python_binding.json"
-.venv/bin/python bench/report.py "$out/run_vs_onnxruntime.json" "$out/timeline.json" \
-  "$out/systemc.json" "$out/results.json"
+.venv/bin/python bench/report.py "$out/run_vs_onnxruntime.json" \
+  "$out/cpu_vs_onnxruntime.json" "$out/timeline.json" "$out/systemc.json" "$out/results.json"

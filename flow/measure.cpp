@@ -36,14 +36,15 @@ double quantile(std::vector<double> values, double share) {
 
 void measure(kernels::Reference& reference, std::span<const std::uint8_t> batch, double seconds,
              sim::PathFigures& figures) {
-  for (int i = 0; i < kWarmUpRuns; ++i) reference.run(batch);
+  kernels::Outputs outputs;
+  for (int i = 0; i < kWarmUpRuns; ++i) reference.run_into(batch, outputs);
   std::vector<double> latency;
   std::vector<double> compute;
   const Stopwatch all;
   const auto count = [&] { return static_cast<std::int64_t>(latency.size()); };
   while (count() < kMinRepeats || (count() < kMaxRepeats && all.seconds() < seconds)) {
     const Stopwatch one;
-    reference.run(batch);
+    reference.run_into(batch, outputs);
     latency.push_back(one.seconds());
     compute.push_back(reference.device_seconds().value_or(latency.back()));
   }

@@ -124,7 +124,8 @@ void observe(const Fp32Network& network, const Subset& subset, int threads,
   Turns turns(watchers.observers.size());
   std::atomic<std::int64_t> next_group = 0;
   parallel_for(threads, threads, [&](std::int64_t) {
-    auto workspace = network.make_workspace();
+    auto tensors = network.make_tensors();
+    auto scratch = network.make_scratch();
     std::vector<std::uint8_t> pixels;
     bool abandoned = false;
     for (std::int64_t group = next_group++; group < groups && !abandoned; group = next_group++) {
@@ -133,7 +134,7 @@ void observe(const Fp32Network& network, const Subset& subset, int threads,
       try {
         check_stop(stop);
         subset.copy(first, count, pixels);
-        network.forward(pixels, workspace, [&](models::NodeId id, std::span<const float> values) {
+        const auto visit = [&](models::NodeId id, std::span<const float> values) {
           const auto node = static_cast<std::size_t>(id);
           abandoned = !turns.wait(node, group);
           if (abandoned) return;
@@ -142,7 +143,8 @@ void observe(const Fp32Network& network, const Subset& subset, int threads,
             watchers.observe(node, values.subspan(at, size));
           }
           turns.pass(node);
-        });
+        };
+        network.forward(pixels, tensors, scratch, visit);
       } catch (...) {
         turns.fail(group, std::current_exception());
         return;

@@ -28,14 +28,20 @@ struct ReferenceOptions {
 };
 
 /// One way to run a network natively. Prepared once (weights packed), then run on any number of
-/// images; not thread-safe, uses `threads` threads inside.
+/// images; not thread-safe, uses `threads` threads inside, which it keeps.
 class Reference {
  public:
   virtual ~Reference() = default;
   /// "cpu fp32 (Eigen)", ...: device, precision, and the library that does the matrix work.
   virtual std::string name() const = 0;
-  /// pixels: [images][height][width][channels], real value p / 255.
-  virtual Outputs run(std::span<const std::uint8_t> pixels) = 0;
+  /// pixels: [images][height][width][channels], real value p / 255. Overwrites `outputs`, whose
+  /// memory is kept: on a CPU nothing is allocated once as many images have been run with them.
+  virtual void run_into(std::span<const std::uint8_t> pixels, Outputs& outputs) = 0;
+  Outputs run(std::span<const std::uint8_t> pixels) {
+    Outputs outputs;
+    run_into(pixels, outputs);
+    return outputs;
+  }
   /// Of the last run, the time without copies to and from a device; nothing where there is none.
   virtual std::optional<double> device_seconds() const { return std::nullopt; }
 };
@@ -43,8 +49,10 @@ class Reference {
 /// The fp32 network on the CPU. The graph must outlive the result.
 std::unique_ptr<Reference> make_cpu_fp32(const models::Graph& graph, ReferenceOptions options);
 
-/// How the integer matrix products are done: all are exact, `automatic` takes the fastest here.
-enum class IntegerGemm { automatic, onednn, portable };
+/// How the integer matrix products are done; all are exact. packed: our own, for this processor's
+/// instructions; baseline: the same for those that all of its kind have. automatic: oneDNN where it
+/// is exact, else packed.
+enum class IntegerGemm { automatic, onednn, packed, baseline };
 /// The quantized network on the CPU, bit for bit as docs/numerics.md (s32 accumulators that wrap).
 /// The graph must outlive the result. Throws InputError if `gemm` cannot be exact on this CPU or
 /// the scheme asks for other accumulators.

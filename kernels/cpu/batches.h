@@ -1,9 +1,14 @@
 #pragma once
 
+#include <algorithm>
+#include <atomic>
 #include <cstdint>
-#include <functional>
 
+#include "base/error.h"
+#include "base/units.h"
+#include "base/workers.h"
 #include "kernels/cpu/tensor_plan.h"
+#include "kernels/cpu/vector_kernels.h"
 #include "kernels/reference.h"
 
 namespace tilewave::kernels {
@@ -11,9 +16,6 @@ namespace tilewave::kernels {
 /// How many images go through the network together: enough to use weights more than once, few
 /// enough that the tensors stay in the cache. A multiple of 4, so that no sum depends on it.
 std::int64_t images_per_group(const TensorPlan& plan, std::int64_t element_bytes);
-
-/// Rows of an im2col matrix that are made and multiplied together. A multiple of 4.
-std::int64_t rows_per_chunk(std::int64_t row_bytes);
 
 /// Images in `pixels`. Throws InputError unless they are whole.
 std::int64_t count_images(std::span<const std::uint8_t> pixels, const models::Shape& shape);
@@ -24,11 +26,46 @@ void validate(const ReferenceOptions& options);
 /// of 32 bits and wrap.
 void check_accumulators(const quant::Scheme& scheme);
 
-/// Splits images [0, images) into batches, and each batch into groups of at most `group` images
-/// over the threads. `work(worker, first, count)`, worker in [0, threads), never runs twice at
-/// once for one worker. Throws Stopped between groups if options.stop says so.
-using GroupWork = std::function<void(std::size_t worker, std::int64_t first, std::int64_t count)>;
+/// What a worker is to do with some images.
+struct GroupTask {
+  std::size_t worker;  ///< whose scratch to use
+  std::size_t owner;   ///< whose tensors
+  std::int64_t first, count;
+  std::int64_t parts;  ///< 1: the worker is alone; else all share the work on each node
+};
+
+/// Splits images [0, images) into batches, and each batch over the workers: groups of at most
+/// `group` images, each for one of them, or for all where there are too few images for that. Then
+/// `reset()` is called before each. Throws Stopped between groups if options.stop says so.
+template <typename Reset, typename Work>
 void for_each_group(std::int64_t images, std::int64_t group, const ReferenceOptions& options,
-                    const GroupWork& work);
+                    Workers& workers, const Reset& reset, const Work& work) {
+  const std::int64_t count = workers.count();
+  for (std::int64_t batch = 0; batch < images; batch += options.batch) {
+    const std::int64_t end = batch + std::min(options.batch, images - batch);
+    const bool together = count > 1 && end - batch < kRowGroup * count;
+    const std::int64_t share = ceil_div(ceil_div(end - batch, count), kRowGroup) * kRowGroup;
+    const std::int64_t size = together ? group : std::min(group, share);
+    if (together) {
+      for (std::int64_t first = batch; first < end; first += size) {
+        check_stop(options.stop);
+        reset();
+        workers.run([&](int worker) {
+          work(GroupTask{static_cast<std::size_t>(worker), 0, first, std::min(size, end - first),
+                         count});
+        });
+      }
+      continue;
+    }
+    std::atomic<std::int64_t> next = batch;
+    workers.run([&](int worker) {
+      const auto self = static_cast<std::size_t>(worker);
+      for (std::int64_t first = next.fetch_add(size); first < end; first = next.fetch_add(size)) {
+        check_stop(options.stop);
+        work(GroupTask{self, self, first, std::min(size, end - first), 1});
+      }
+    });
+  }
+}
 
 }  // namespace tilewave::kernels

@@ -5,37 +5,48 @@
 #include <span>
 #include <vector>
 
+#include "base/workers.h"
 #include "quant/format.h"
 
 namespace tilewave::kernels {
 
+struct VectorKernels;
+
 /// Buffers that an integer product uses over and over; one per thread.
 struct ProductScratch {
-  std::vector<float> factor, sum;
   std::vector<std::int8_t> bytes;
-  std::vector<std::int32_t> integers;
+  std::vector<std::int32_t> sums;
 };
 
-/// A matrix of integer weights, prepared once for one way of multiplying by it.
+/// Rows of factors where they lie: row r is runs.size() runs, the i-th from rows[r] + runs[i] on.
+struct FactorRows {
+  std::span<const std::int16_t* const> rows;
+  std::span<const std::int64_t> runs;
+};
+
+/// A matrix of integer weights and a bias, prepared once for one way of multiplying by it.
 class IntegerProduct {
  public:
   virtual ~IntegerProduct() = default;
-  /// acc[m][n] += sum over k of a[m][k] * weight[n][k], in s32 that wraps. a is packed; rows of acc
-  /// are `acc_stride` apart.
-  virtual void multiply(const std::int16_t* a, std::int64_t m, std::int32_t* acc,
-                        std::int64_t acc_stride, ProductScratch& scratch) const = 0;
+  /// sums[row][n] = bias[n] + sum over k of factor[row][k] * weight[n][k] for the channels n of the
+  /// range, in s32 that wraps. The range starts at a multiple of kPanel; what lies beyond it in the
+  /// last panel is overwritten too, so a row of sums has `sums_stride` of whole panels.
+  virtual void multiply(const FactorRows& factors, Range channels, std::int32_t* sums,
+                        std::int64_t sums_stride, ProductScratch& scratch) const = 0;
 };
 
-/// weight: [n][k], values of `weight_format`, to be multiplied by values of `format`.
+/// weight: [n][runs][run_length], values of `weight_format`, to be multiplied by those of `format`.
 struct ProductWeights {
   std::span<const std::int16_t> weight;
-  std::int64_t n = 0, k = 0;
+  std::span<const std::int32_t> bias;  ///< [n]
+  std::int64_t runs = 1, run_length = 0;
   quant::Format format, weight_format;
 };
 
-/// Exact on every processor. Up to 8 bits: fp32 products of blocks of k whose sums of magnitudes
-/// stay within 2^24, so that every partial sum is an integer that fp32 holds. Above: integer loops.
-std::unique_ptr<IntegerProduct> make_portable_product(const ProductWeights& weights);
+/// Exact for every format: pairs of 16-bit products added in 32 bits. The value after each run of
+/// factors is read (and multiplied by 0).
+std::unique_ptr<IntegerProduct> make_packed_product(const ProductWeights& weights,
+                                                    const VectorKernels& vector);
 
 /// Through oneDNN; the formats must have 8 bits at most, and onednn_refusal() be empty.
 std::unique_ptr<IntegerProduct> make_onednn_product(const ProductWeights& weights);

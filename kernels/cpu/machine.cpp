@@ -41,15 +41,21 @@ constexpr int kProducts = 20;
 
 double measured_fp32_peak(int threads, double seconds) {
   const std::vector<float> a(kSide * kSide, 0.5F);
-  const std::vector<float> b(kSide * kSide, 0.25F);
-  std::vector<std::vector<float>> sums(static_cast<std::size_t>(threads),
-                                       std::vector<float>(kSide * kSide));
+  const std::vector<float> weights(kSide * kSide, 0.25F);
+  std::vector<Line> b(kSide * kSide / kLineFloats);
+  best_vector_kernels().pack(weights.data(), kSide, kSide, b[0].values);
+  struct Mine {
+    std::vector<float> sums = std::vector<float>(kSide * kSide);
+    std::vector<float> scratch = std::vector<float>(kSide * kRealBlock);
+  };
+  std::vector<Mine> mine(static_cast<std::size_t>(threads));
   return best_rate(kOperations * kProducts * threads, seconds, [&] {
     parallel_for(threads, threads, [&](std::int64_t thread) {
-      float* c = sums[static_cast<std::size_t>(thread)].data();
-      for (int i = 0; i < kProducts; ++i) {
-        best_vector_kernels().multiply({a.data(), b.data(), c, kSide, kSide, kSide, kSide, kSide});
-      }
+      Mine& own = mine[static_cast<std::size_t>(thread)];
+      RealProduct product{a.data(), b[0].values, own.sums.data(), own.scratch.data()};
+      product.m = product.n = product.k = product.end = kSide;
+      product.a_stride = product.c_stride = kSide;
+      for (int i = 0; i < kProducts; ++i) best_vector_kernels().multiply(product);
     });
   });
 }
@@ -59,9 +65,14 @@ double measured_int8_peak(int threads, double seconds) {
   std::iota(values.begin(), values.end(), std::int16_t{0});
   for (std::int16_t& value : values) value = static_cast<std::int16_t>(value % 100);
   const quant::Format format{8, true, false};
-  const ProductWeights weights{values, kSide, kSide, format, {8, true, true}};
-  const auto product =
-      *onednn_refusal() == '\0' ? make_onednn_product(weights) : make_portable_product(weights);
+  const std::vector<std::int32_t> bias(kSide);
+  const ProductWeights weights{values, bias, 1, kSide, format, {8, true, true}};
+  const auto product = *onednn_refusal() == '\0'
+                           ? make_onednn_product(weights)
+                           : make_packed_product(weights, best_vector_kernels());
+  std::vector<const std::int16_t*> rows;
+  for (std::int64_t row = 0; row < kSide; ++row) rows.push_back(values.data() + row * kSide);
+  const std::vector<std::int64_t> runs{0};
   struct Mine {
     std::vector<std::int32_t> sums = std::vector<std::int32_t>(kSide * kSide);
     ProductScratch scratch;
@@ -71,7 +82,7 @@ double measured_int8_peak(int threads, double seconds) {
     parallel_for(threads, threads, [&](std::int64_t thread) {
       Mine& own = mine[static_cast<std::size_t>(thread)];
       for (int i = 0; i < kProducts; ++i) {
-        product->multiply(values.data(), kSide, own.sums.data(), kSide, own.scratch);
+        product->multiply({rows, runs}, {0, kSide}, own.sums.data(), kSide, own.scratch);
       }
     });
   });

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "base/error.h"
 #include "kernels/cpu/integer_product.h"
 
@@ -26,44 +28,56 @@ class OneOpenMpThread {
 class OnednnProduct final : public IntegerProduct {
  public:
   explicit OnednnProduct(const ProductWeights& weights)
-      : n_(weights.n), k_(weights.k), is_signed_(weights.format.is_signed) {
+      : run_length_(weights.run_length),
+        k_(weights.runs * weights.run_length),
+        is_signed_(weights.format.is_signed),
+        bias_(weights.bias.begin(), weights.bias.end()) {
     for (const std::int16_t w : weights.weight) weight_.push_back(static_cast<std::int8_t>(w));
   }
 
-  void multiply(const std::int16_t* a, std::int64_t m, std::int32_t* acc, std::int64_t acc_stride,
-                ProductScratch& scratch) const override {
-    scratch.bytes.resize(static_cast<std::size_t>(m * k_));
-    scratch.integers.resize(static_cast<std::size_t>(m * n_));
-    for (std::size_t i = 0; i < scratch.bytes.size(); ++i) {
-      scratch.bytes[i] = static_cast<std::int8_t>(a[i]);
-    }
-    std::int32_t* sum = scratch.integers.data();
+  void multiply(const FactorRows& factors, Range channels, std::int32_t* sums,
+                std::int64_t sums_stride, ProductScratch& scratch) const override {
+    const auto m = static_cast<std::int64_t>(factors.rows.size());
+    const std::int64_t n = channels.end - channels.first;
+    gather(factors, scratch.bytes);
+    const std::int8_t* weight = weight_.data() + channels.first * k_;
+    const std::int32_t* bias = bias_.data() + channels.first;
+    std::int32_t* c = sums + channels.first;
+    for (std::int64_t row = 0; row < m; ++row) std::copy_n(bias, n, c + row * sums_stride);
     const OneOpenMpThread one_thread;
     const std::int32_t no_offset = 0;
     dnnl_status_t status = dnnl_success;
     if (is_signed_) {
-      status = dnnl_gemm_s8s8s32('N', 'T', 'F', m, n_, k_, 1, scratch.bytes.data(), k_, 0,
-                                 weight_.data(), k_, 0, 0, sum, n_, &no_offset);
+      status = dnnl_gemm_s8s8s32('N', 'T', 'F', m, n, k_, 1, scratch.bytes.data(), k_, 0, weight,
+                                 k_, 0, 1, c, sums_stride, &no_offset);
     } else {
       // The bytes are the same; only oneDNN reads them without a sign.
       const auto* bytes = reinterpret_cast<const std::uint8_t*>(scratch.bytes.data());
-      status = dnnl_gemm_u8s8s32('N', 'T', 'F', m, n_, k_, 1, bytes, k_, 0, weight_.data(), k_, 0,
-                                 0, sum, n_, &no_offset);
+      status = dnnl_gemm_u8s8s32('N', 'T', 'F', m, n, k_, 1, bytes, k_, 0, weight, k_, 0, 1, c,
+                                 sums_stride, &no_offset);
     }
     TILEWAVE_CHECK(status, ==, dnnl_success, "oneDNN's integer product failed");
-    for (std::int64_t row = 0; row < m; ++row) {
-      for (std::int64_t n = 0; n < n_; ++n) {
-        std::int32_t& total = acc[row * acc_stride + n];
-        total = static_cast<std::int32_t>(static_cast<std::uint32_t>(total) +
-                                          static_cast<std::uint32_t>(sum[row * n_ + n]));
+  }
+
+ private:
+  /// The factors as oneDNN takes them: [row][k], packed.
+  void gather(const FactorRows& factors, std::vector<std::int8_t>& bytes) const {
+    const std::size_t size = factors.rows.size() * static_cast<std::size_t>(k_);
+    if (bytes.size() < size) bytes.resize(size);
+    std::int8_t* to = bytes.data();
+    for (const std::int16_t* row : factors.rows) {
+      for (const std::int64_t run : factors.runs) {
+        for (std::int64_t i = 0; i < run_length_; ++i) {
+          *to++ = static_cast<std::int8_t>(row[run + i]);
+        }
       }
     }
   }
 
- private:
-  std::int64_t n_, k_;
+  std::int64_t run_length_, k_;
   bool is_signed_;
   std::vector<std::int8_t> weight_;  ///< [n][k]
+  std::vector<std::int32_t> bias_;
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/workers.h"
 #include "models/graph.h"
 
 namespace tilewave::kernels {
@@ -98,13 +99,12 @@ void gather_rows(const WindowGeometry& g, const T* in, std::int64_t first_row, s
   }
 }
 
-/// Calls visit(out_pixel, place, in_image) for each output pixel of each image.
+/// Calls visit(out_pixel, place, in_image) for output pixels, counted through all images.
 template <typename T, typename Visit>
-void for_each_place(const WindowGeometry& g, const T* in, std::int64_t images, const Visit& visit) {
-  for (std::int64_t image = 0; image < images; ++image) {
-    for (std::int64_t pixel = 0; pixel < g.out.pixels(); ++pixel) {
-      visit(image * g.out.pixels() + pixel, WindowPlace(g, pixel), in + image * g.in.elements());
-    }
+void for_each_place(const WindowGeometry& g, const T* in, Range pixels, const Visit& visit) {
+  for (std::int64_t pixel = pixels.first; pixel < pixels.end; ++pixel) {
+    const std::int64_t image = pixel / g.out.pixels();
+    visit(pixel, WindowPlace(g, pixel % g.out.pixels()), in + image * g.in.elements());
   }
 }
 
@@ -121,9 +121,9 @@ void for_each_tap(const WindowGeometry& g, const WindowPlace& place, const T* im
 
 /// Padded places count as `lowest`.
 template <typename T>
-void max_pool(const WindowGeometry& g, const T* in, std::int64_t images, T lowest, T* out) {
+void max_pool(const WindowGeometry& g, const T* in, Range pixels, T lowest, T* out) {
   const std::int64_t channels = g.in.channels;
-  for_each_place(g, in, images, [&](std::int64_t pixel, const WindowPlace& place, const T* image) {
+  for_each_place(g, in, pixels, [&](std::int64_t pixel, const WindowPlace& place, const T* image) {
     T* __restrict result = out + pixel * channels;
     std::fill_n(result, channels, lowest);
     for_each_tap(g, place, image, [&](std::int64_t, const T* __restrict from) {

@@ -38,10 +38,11 @@ class GpuReference final : public Reference {
 
   std::string name() const override { return name_; }
 
-  Outputs run(std::span<const std::uint8_t> pixels) override {
+  void run_into(std::span<const std::uint8_t> pixels, Outputs& outputs) override {
     const std::int64_t images = count_images(pixels, network_->input_shape());
     const std::int64_t size = network_->input_shape().elements();
-    Outputs outputs;
+    outputs.real.clear();
+    outputs.integers.clear();
     device_seconds_ = 0;
     for (std::int64_t first = 0; first < images; first += network_->capacity()) {
       const std::int64_t count = std::min(network_->capacity(), images - first);
@@ -51,7 +52,6 @@ class GpuReference final : public Reference {
       device_seconds_ += runner_.device_seconds();
       network_->append(results, count, outputs);
     }
-    return outputs;
   }
 
   std::optional<double> device_seconds() const override { return device_seconds_; }

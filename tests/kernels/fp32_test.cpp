@@ -92,6 +92,26 @@ TEST_CASE("a pool with any window equals the naive pool in fp32") {
   }));
 }
 
+TEST_CASE("a convolution and the pooling after it equal the naive network in fp32") {
+  REQUIRE(rc::check([] {
+    const int groups = pick(1, 2);
+    NetworkBuilder b({pick(9, 14), pick(9, 14), groups * pick(1, 3)}, random_seed());
+    b.conv(0, random_window(2), groups * pick(1, 40), groups);
+    if (pick(0, 1) == 0) b.then(models::Clip{-0.25F, 0.75F});
+    // Mostly windows side by side, which are done with the convolution.
+    models::Window pool{.kernel_height = pick(1, 3), .kernel_width = pick(1, 2)};
+    pool.stride_height = pick(0, 3) == 0 ? 1 : pool.kernel_height;
+    pool.stride_width = pick(0, 3) == 0 ? 1 : pool.kernel_width;
+    const auto pooled = b.then(models::MaxPool{pool});
+    // Sometimes the convolution has another reader, which needs all of it.
+    if (pick(0, 3) == 0) {
+      b.add(models::MaxPool{pool}, b.graph.node(pooled).inputs);
+      b.add(models::Add{}, {pooled, pooled + 1});
+    }
+    RC_ASSERT(outputs_agree(b.graph, b.images(5), {.threads = pick(1, 3), .batch = pick(1, 20)}));
+  }));
+}
+
 TEST_CASE("a long contraction over many chunks of rows equals the naive sums in fp32") {
   NetworkBuilder b({17, 15, 512}, 1);
   b.conv(0, {.kernel_height = 3, .kernel_width = 3, .pad_top = 1, .pad_left = 1}, 5);
@@ -103,20 +123,21 @@ TEST_CASE("every node of a network with every operation equals the naive evaluat
     auto b = tests::every_operation(7);
     const auto pixels = b.images(1);
     const auto naive = NaiveFp32::run(b.graph, pixels);
-    for (const auto fusion : {Fp32Network::Fusion::none, Fp32Network::Fusion::activations}) {
+    for (const auto fusion : {Fp32Network::Fusion::none, Fp32Network::Fusion::full}) {
       const Fp32Network network(b.graph, *vector, fusion);
-      auto workspace = network.make_workspace();
+      auto tensors = network.make_tensors();
+      auto scratch = network.make_scratch();
       std::size_t visited = 0;
-      const auto output =
-          network.forward(pixels, workspace, [&](models::NodeId id, std::span<const float> values) {
+      const auto output = network.forward(
+          pixels, tensors, scratch, [&](models::NodeId id, std::span<const float> values) {
             CHECK(id == static_cast<models::NodeId>(visited++));
             const auto node = static_cast<std::size_t>(id);
             const bool fused =
-                fusion == Fp32Network::Fusion::activations && node + 1 < naive.size() &&
+                fusion == Fp32Network::Fusion::full && node + 1 < naive.size() &&
                 b.graph.consumers(id).size() == 1 &&
                 std::holds_alternative<models::Relu>(b.graph.nodes()[node + 1].operation);
             const bool clipped =
-                fusion == Fp32Network::Fusion::activations && node + 1 < naive.size() &&
+                fusion == Fp32Network::Fusion::full && node + 1 < naive.size() &&
                 std::holds_alternative<models::Clip>(b.graph.nodes()[node + 1].operation);
             CHECK(within_bound(values, naive[fused || clipped ? node + 1 : node]));
           });

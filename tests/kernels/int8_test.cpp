@@ -7,6 +7,7 @@
 #include "kernels/reference.h"
 #include "quant/quantizer.h"
 #include "tests/kernels/network_builder.h"
+#include "tests/kernels/random_window.h"
 #include "tests/support/naive.h"
 #include "tests/support/random_graph.h"
 
@@ -16,6 +17,7 @@ namespace {
 using quant::QuantizedGraph;
 using quant::RequantizeMode;
 using quant::Scheme;
+using tests::pick;
 
 std::vector<std::uint8_t> random_pixels(const QuantizedGraph& graph, std::int64_t images,
                                         std::uint64_t seed) {
@@ -42,8 +44,9 @@ std::vector<std::int16_t> naive_outputs(const QuantizedGraph& graph,
 /// The integer products that this processor has.
 std::vector<IntegerGemm> exact_gemms(const QuantizedGraph& graph) {
   const bool wide = graph.scheme.weight_bits > 8 || graph.scheme.activation_bits > 8;
-  if (wide || *onednn_refusal() != '\0') return {IntegerGemm::portable};
-  return {IntegerGemm::portable, IntegerGemm::onednn};
+  std::vector<IntegerGemm> gemms{IntegerGemm::packed, IntegerGemm::baseline};
+  if (!wide && *onednn_refusal() == '\0') gemms.push_back(IntegerGemm::onednn);
+  return gemms;
 }
 
 bool equals_naive(const QuantizedGraph& graph, const std::vector<std::uint8_t>& pixels,
@@ -88,6 +91,64 @@ TEST_CASE("random quantized networks give the naive evaluator's bits") {
     const ReferenceOptions options{*rc::gen::inRange(1, 3), *rc::gen::inRange(1, 9)};
     RC_ASSERT(equals_naive(graph, random_pixels(graph, images, seed), options));
   }));
+}
+
+TEST_CASE("convolutions of any shape give the naive evaluator's bits") {
+  REQUIRE(rc::check([](std::uint32_t seed) {
+    const int groups = pick(1, 4);
+    tests::NetworkBuilder builder({pick(7, 12), pick(7, 12), groups * pick(1, 37)}, seed);
+    builder.conv(0, tests::random_window(3), groups * pick(1, 37), groups);
+    if (pick(0, 1) == 0) builder.then(models::Relu{});
+    const auto graph = test::quantize_randomly(builder.graph, test::random_scheme(seed), seed);
+    const int images = pick(1, 9);
+    RC_ASSERT(equals_naive(graph, random_pixels(graph, images, seed),
+                           {.threads = pick(1, 3), .batch = pick(1, 9)}));
+  }));
+}
+
+TEST_CASE("a convolution and the pooling after it give the naive evaluator's bits") {
+  REQUIRE(rc::check([](std::uint32_t seed) {
+    const int groups = pick(1, 2);
+    tests::NetworkBuilder builder({pick(9, 14), pick(9, 14), groups * pick(1, 3)}, seed);
+    builder.conv(0, tests::random_window(2), groups * pick(1, 19), groups);
+    if (pick(0, 1) == 0) builder.then(models::Relu{});
+    // Mostly windows side by side, which are done with the convolution.
+    models::Window pool{.kernel_height = pick(1, 3), .kernel_width = pick(1, 2)};
+    pool.stride_height = pick(0, 3) == 0 ? 1 : pool.kernel_height;
+    pool.stride_width = pick(0, 3) == 0 ? 1 : pool.kernel_width;
+    const auto pooled = builder.then(models::MaxPool{pool});
+    // Sometimes the convolution has another reader, which needs all of it.
+    if (pick(0, 3) == 0) {
+      builder.add(models::MaxPool{pool}, builder.graph.node(pooled).inputs);
+      builder.add(models::Add{}, {pooled, pooled + 1});
+    }
+    const auto graph = test::quantize_randomly(builder.graph, test::random_scheme(seed), seed);
+    RC_ASSERT(equals_naive(graph, random_pixels(graph, 5, seed),
+                           {.threads = pick(1, 3), .batch = pick(1, 20)}));
+  }));
+}
+
+TEST_CASE("batches of 1 to 1024 images give the naive evaluator's bits in both modes") {
+  tests::NetworkBuilder builder({5, 4, 3}, 8);
+  builder.conv(0, {.kernel_height = 3, .kernel_width = 2, .pad_top = 1, .pad_right = 1}, 17);
+  builder.then(models::Relu{});
+  builder.then(models::MaxPool{
+      {.kernel_height = 2, .kernel_width = 2, .stride_height = 2, .stride_width = 2}});
+  builder.then(models::Flatten{});
+  builder.dense(4, 33);
+  builder.dense(5, 10);
+  for (const auto mode : {RequantizeMode::float_multiplier, RequantizeMode::fixed_point}) {
+    Scheme scheme;
+    scheme.requantize = mode;
+    const QuantizedGraph graph = quantized(builder, scheme);
+    const auto pixels = random_pixels(graph, 1024, 3);
+    for (const std::int64_t batch : {1, 2, 5, 31, 64, 255, 1024}) {
+      for (const int threads : {1, 2, 3}) {
+        CAPTURE(quant::name_of(mode), batch, threads);
+        CHECK(equals_naive(graph, pixels, {.threads = threads, .batch = batch}));
+      }
+    }
+  }
 }
 
 TEST_CASE("every operation in every format and mode gives the naive evaluator's bits") {
@@ -175,18 +236,19 @@ TEST_CASE("integer outputs do not depend on threads or batch") {
 TEST_CASE("a path says which library does its integer products, or why one cannot") {
   const auto builder = tests::every_operation(4);
   const QuantizedGraph narrow = quantized(builder, {});
-  CHECK(make_cpu_int8(narrow, {}, IntegerGemm::portable)->name() == "cpu int8 (Eigen)");
+  CHECK(make_cpu_int8(narrow, {}, IntegerGemm::packed)->name() == "cpu int8 (packed)");
   if (*onednn_refusal() == '\0') {
     CHECK(make_cpu_int8(narrow, {})->name() == "cpu int8 (oneDNN)");
   } else {
-    CHECK(make_cpu_int8(narrow, {})->name() == "cpu int8 (Eigen)");
-    CHECK_THROWS_WITH(make_cpu_int8(narrow, {}, IntegerGemm::onednn),
-                      Catch::Contains("oneDNN") && Catch::Contains("automatic or portable"));
+    CHECK(make_cpu_int8(narrow, {})->name() == "cpu int8 (packed)");
+    CHECK_THROWS_WITH(
+        make_cpu_int8(narrow, {}, IntegerGemm::onednn),
+        Catch::Contains("oneDNN") && Catch::Contains("automatic, packed or baseline"));
   }
   Scheme wide;
   wide.weight_bits = 16;
   const QuantizedGraph graph = quantized(builder, wide);
-  CHECK(make_cpu_int8(graph, {})->name() == "cpu int16 (portable loops)");
+  CHECK(make_cpu_int8(graph, {})->name() == "cpu int16 (packed)");
   CHECK_THROWS_WITH(make_cpu_int8(graph, {}, IntegerGemm::onednn),
                     Catch::Contains("wider than 8 bits"));
   CHECK_THROWS_AS(make_cpu_int8(narrow, {.threads = 0}), InputError);

@@ -9,6 +9,7 @@
 #include "tests/kernels/cuda/host_backend.h"
 #include "tests/kernels/naive_fp32.h"
 #include "tests/kernels/network_builder.h"
+#include "tests/kernels/random_window.h"
 #include "tests/support/naive.h"
 #include "tests/support/random_graph.h"
 
@@ -48,6 +49,37 @@ TEST_CASE("random integer networks as a GPU runs them give the naive evaluator's
     const auto graph = test::quantize_randomly(test::random_graph(seed), scheme, seed);
     RC_ASSERT(equals_naive(graph, *rc::gen::inRange(1, 8), *rc::gen::inRange(1, 9)));
   }));
+}
+
+TEST_CASE("convolutions of any shape as a GPU runs them give the naive evaluator's bits") {
+  REQUIRE(rc::check([](std::uint32_t seed) {
+    const int groups = tests::pick(1, 4);
+    const int channels = groups * tests::pick(1, 37);
+    tests::NetworkBuilder builder({tests::pick(7, 10), tests::pick(7, 10), channels}, seed);
+    builder.conv(0, tests::random_window(3), groups * tests::pick(1, 37), groups);
+    if (tests::pick(0, 1) == 0) builder.then(models::Relu{});
+    const auto graph =
+        test::quantize_randomly(builder.graph, narrow(test::random_scheme(seed)), seed);
+    RC_ASSERT(equals_naive(graph, tests::pick(1, 5), tests::pick(1, 5)));
+  }));
+}
+
+TEST_CASE("batches of 1 to 1024 images as a GPU runs them keep every bit in both modes") {
+  tests::NetworkBuilder builder({5, 4, 3}, 8);
+  builder.conv(0, {.kernel_height = 3, .kernel_width = 2, .pad_top = 1, .pad_right = 1}, 17);
+  builder.then(models::Relu{});
+  builder.then(models::Flatten{});
+  builder.dense(3, 10);
+  for (const auto mode :
+       {quant::RequantizeMode::float_multiplier, quant::RequantizeMode::fixed_point}) {
+    Scheme scheme;
+    scheme.requantize = mode;
+    const auto graph = test::quantize_randomly(builder.graph, scheme, 5);
+    for (const std::int64_t batch : {1, 2, 31, 64, 1024}) {
+      CAPTURE(quant::name_of(mode), batch);
+      CHECK(equals_naive(graph, batch, batch));
+    }
+  }
 }
 
 TEST_CASE("every operation in every 8-bit format and mode gives the naive evaluator's bits") {
