@@ -18,5 +18,6 @@ void bind_trace(pybind11::module_& module);
 void bind_simulate(pybind11::module_& module);
 void bind_diagnose(pybind11::module_& module);
 void bind_reference(pybind11::module_& module);
+void bind_experiment(pybind11::module_& module);
 
 }  // namespace tilewave::python

@@ -16,4 +16,5 @@ PYBIND11_MODULE(_core, module) {
   bind_trace(module);
   bind_diagnose(module);
   bind_reference(module);
+  bind_experiment(module);
 }
