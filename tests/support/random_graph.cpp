@@ -272,8 +272,16 @@ namespace {
 /// Gives some layers widths of their own, up to the scheme's.
 void draw_layers(const models::Graph& graph, std::uint64_t seed, quant::Scheme& scheme) {
   Random random(seed);
-  for (const auto& node : graph.nodes()) {
-    if (!random.one_in(4)) continue;
+  std::vector<bool> live(graph.nodes().size());  // whether the output depends on it
+  live.front() = live.back() = true;
+  for (std::size_t id = live.size(); id-- > 0;) {
+    for (const NodeId input : graph.nodes()[id].inputs) {
+      if (live[id]) live[static_cast<std::size_t>(input)] = true;
+    }
+  }
+  for (std::size_t id = 0; id < live.size(); ++id) {
+    const auto& node = graph.nodes()[id];
+    if (!live[id] || !random.one_in(4)) continue;
     const bool has_weights = std::holds_alternative<models::Conv>(node.operation) ||
                              std::holds_alternative<models::Dense>(node.operation);
     const bool has_range = has_weights || std::holds_alternative<models::Input>(node.operation) ||
