@@ -42,10 +42,10 @@ Command add_version(CLI::App& app) {
 
 void parse_and_run(CLI::App& app, int argc, char** argv) {
   app.set_version_flag("--version", version_line().substr(0, version_line().size() - 1));
-  const std::vector<Command> commands = {add_run(app),     add_compare(app), add_diagnose(app),
-                                         add_chips(app),   add_models(app),  add_validate(app),
-                                         add_compile(app), add_asm(app),     add_disasm(app),
-                                         add_exec(app),    add_engines(app), add_version(app)};
+  const std::vector<Command> commands = {
+      add_run(app),    add_compare(app),  add_sweep(app),    add_study(app),   add_chips(app),
+      add_models(app), add_validate(app), add_compile(app),  add_asm(app),     add_disasm(app),
+      add_exec(app),   add_diagnose(app), add_quantize(app), add_engines(app), add_version(app)};
   // Unknown words are ours to refuse: with the nearest known name.
   app.allow_extras();
   for (const Command& command : commands) command.app->allow_extras();

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/parallel.h"
 #include "kernels/cpu/fp32.h"
-#include "kernels/cpu/int8.h"
+#include "kernels/cpu/integer_network.h"
 #include "quant/requantize.h"
 
 namespace tilewave::flow {
@@ -87,8 +87,10 @@ class Meter {
         integers_(integers),
         quantized_(quantized),
         pairs_(pairs),
-        real_workspace_(real.make_workspace()),
-        workspace_(integers.make_workspace()),
+        real_tensors_(real.make_tensors()),
+        real_scratch_(real.make_scratch()),
+        integer_tensors_(integers.make_tensors()),
+        integer_scratch_(integers.make_scratch()),
         tensors_(quantized.nodes.size()) {}
 
   Layers measure(std::span<const std::uint8_t> pixels) {
@@ -103,22 +105,23 @@ class Meter {
     watch.tensor = [&](std::size_t node, std::span<std::int16_t> values) {
       compare(node, values, layers[node]);
     };
-    integers_.forward(pixels, workspace_, &watch);
+    integers_.forward(pixels, integer_tensors_, integer_scratch_, watch);
     kernels::IntegerNetwork::Watch alone;
     alone.tensor = [&](std::size_t node, std::span<std::int16_t> values) {
       compare_own(node, values, layers[node]);
     };
-    integers_.forward(pixels, workspace_, &alone);
+    integers_.forward(pixels, integer_tensors_, integer_scratch_, alone);
     return layers;
   }
 
  private:
   void run_fp32(std::span<const std::uint8_t> pixels) {
-    real_.forward(pixels, real_workspace_, [&](models::NodeId id, std::span<const float> values) {
+    const auto keep = [&](models::NodeId id, std::span<const float> values) {
       for (std::size_t node = 0; node < pairs_.size(); ++node) {
         if (pairs_[node].real == id) tensors_[node].assign(values.begin(), values.end());
       }
-    });
+    };
+    real_.forward(pixels, real_tensors_, real_scratch_, keep);
   }
 
   const quant::Quantization& quantization(std::size_t node) const {
@@ -166,8 +169,10 @@ class Meter {
   const kernels::IntegerNetwork& integers_;
   const quant::QuantizedGraph& quantized_;
   const std::vector<Pair>& pairs_;
-  kernels::Fp32Network::Workspace real_workspace_;
-  kernels::IntegerNetwork::Workspace workspace_;
+  kernels::Fp32Network::Tensors real_tensors_;
+  kernels::Fp32Network::Scratch real_scratch_;
+  kernels::IntegerNetwork::Tensors integer_tensors_;
+  kernels::IntegerNetwork::Scratch integer_scratch_;
   std::vector<std::vector<float>> tensors_;  ///< in fp32, by node of the integer network
 };
 
@@ -180,7 +185,8 @@ std::vector<LayerErrors> measure_layers(const models::Graph& graph,
   // The kernels that every processor has, so that all find the same figures.
   const kernels::Fp32Network real(graph, kernels::portable_vector_kernels(),
                                   kernels::Fp32Network::Fusion::activations);
-  const kernels::IntegerNetwork integers(quantized, false);
+  const kernels::IntegerNetwork integers(quantized, kernels::IntegerGemm::baseline,
+                                         kernels::IntegerNetwork::Fusion::none);
   const std::vector<Pair> pairs = pair_nodes(graph, quantized);
   std::vector<Meter> meters(static_cast<std::size_t>(threads),
                             Meter(real, integers, quantized, pairs));

@@ -241,7 +241,7 @@ Fp32Network::Fp32Network(const models::Graph& graph, const VectorKernels& vector
       products_(count_),
       depthwise_(count_) {
   if (std::holds_alternative<models::Softmax>(graph.output().operation)) --count_;
-  if (fusion == Fusion::full) fuse();
+  if (fusion != Fusion::none) fuse(fusion);
   std::vector<TensorUse> uses;
   for (std::size_t index = 0; index < count_; ++index) {
     const models::Node& made = node(index);
@@ -259,10 +259,11 @@ Fp32Network::Fp32Network(const models::Graph& graph, const VectorKernels& vector
   group_ = images_per_group(plan_, sizeof(float));
 }
 
-void Fp32Network::fuse() {
+void Fp32Network::fuse(Fusion fusion) {
   auto fused = fuse_activations(graph_);
   clamp_ = std::move(fused.clamp);
   in_place_ = std::move(fused.into_its_input);
+  if (fusion != Fusion::full) return;
   for (std::size_t index = 0; index < count_; ++index) {
     const models::Node& made = node(index);
     const auto* pool = std::get_if<models::MaxPool>(&made.operation);

@@ -17,9 +17,9 @@ namespace tilewave::kernels {
 /// values depend on the image and the vector kernels only, not on the images beside it.
 class Fp32Network {
  public:
-  /// none: every node's own values can be seen. full: a Relu or Clip that alone reads a Conv, Dense
-  /// or Add is done with it, and so is a MaxPool that then alone reads a Conv.
-  enum class Fusion { none, full };
+  /// none: every node's own values can be seen. activations: a Relu or Clip that alone reads a
+  /// Conv, Dense or Add is done with it. full: so is a MaxPool that then alone reads a Conv.
+  enum class Fusion { none, activations, full };
 
   /// The graph must outlive it.
   Fp32Network(const models::Graph& graph, const VectorKernels& vector, Fusion fusion);
@@ -63,7 +63,7 @@ class Fp32Network {
     std::vector<Line> weights;  ///< [groups][group_lines], as Eigen lays them out
     std::int64_t group_lines = 0;
   };
-  void fuse();
+  void fuse(Fusion fusion);
   void prepare(std::size_t index, const models::Conv& conv);
   void prepare(std::size_t index, const std::vector<float>& weight, const Convolution& convolution);
   std::int64_t images_in(std::span<const std::uint8_t> pixels) const;

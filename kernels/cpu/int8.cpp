@@ -1,5 +1,3 @@
-#include "kernels/cpu/int8.h"
-
 #include <algorithm>
 
 #include "base/error.h"
@@ -9,6 +7,7 @@
 #include "kernels/reference.h"
 
 namespace tilewave::kernels {
+namespace {
 
 using quant::QNode;
 

@@ -57,6 +57,7 @@ struct IntegerStep {
   std::size_t index;
   std::int64_t images;
   Part part;
+  const IntegerNetwork::Watch* watch = nullptr;
 
   const QNode& node() const { return network.node(index); }
   const QNode& input() const { return network.input_of(node()); }
@@ -117,7 +118,15 @@ struct IntegerStep {
                           scratch.product);
         sums += n;
       }
+      watch_sums((some.end - some.first) * c.unit_pixels(), c.geometry.out.channels, stride);
       finish(c, requantizer, some, channels);
+    }
+  }
+
+  void watch_sums(std::int64_t rows, std::int64_t channels, std::int64_t stride) const {
+    if (watch == nullptr || !watch->sums) return;
+    for (std::int64_t row = 0; row < rows; ++row) {
+      watch->sums(index, {scratch.sums.data() + row * stride, static_cast<std::size_t>(channels)});
     }
   }
 
@@ -163,6 +172,7 @@ struct IntegerStep {
               acc[c] = wrapping_add(acc[c], (from[c] - zero_point) * weight[c]);
             }
           });
+          watch_sums(1, channels, channels);
           quant::requantize_row(acc, channels, conv.requantizer, results + pixel * channels);
         });
   }
@@ -210,7 +220,7 @@ struct IntegerStep {
   void operator()(const quant::QFlatten&) const {}
 };
 
-IntegerNetwork::IntegerNetwork(const quant::QuantizedGraph& graph, IntegerGemm gemm)
+IntegerNetwork::IntegerNetwork(const quant::QuantizedGraph& graph, IntegerGemm gemm, Fusion fusion)
     : graph_(graph),
       gemm_(gemm),
       vector_(gemm == IntegerGemm::baseline ? portable_vector_kernels() : best_vector_kernels()),
@@ -221,7 +231,8 @@ IntegerNetwork::IntegerNetwork(const quant::QuantizedGraph& graph, IntegerGemm g
   std::iota(every_pixel.begin(), every_pixel.end(), std::uint8_t{0});
   std::ranges::copy(quant::quantize_pixels(graph.input().quantization, every_pixel),
                     pixel_table_.begin());
-  const auto pools = fused_pools(graph);
+  std::vector<std::optional<std::size_t>> pools(graph.nodes.size());
+  if (fusion == Fusion::full) pools = fused_pools(graph);
   std::vector<TensorUse> uses;
   for (std::size_t index = 0; index < graph.nodes.size(); ++index) {
     const QNode& made = node(index);
@@ -314,12 +325,17 @@ IntegerNetwork::Scratch IntegerNetwork::make_scratch() const {
   return scratch;
 }
 
+std::int64_t IntegerNetwork::count_group(std::span<const std::uint8_t> pixels) const {
+  const std::int64_t images = count_images(pixels, graph_.input().shape);
+  TILEWAVE_CHECK(images, <=, group_, "more images than the tensors hold");
+  return images;
+}
+
 std::span<const std::int16_t> IntegerNetwork::forward(std::span<const std::uint8_t> pixels,
                                                       Tensors& tensors, Scratch& scratch,
                                                       std::span<Stage> stages,
                                                       std::int64_t parts) const {
-  const std::int64_t images = count_images(pixels, graph_.input().shape);
-  TILEWAVE_CHECK(images, <=, group_, "more images than the tensors hold");
+  const std::int64_t images = count_group(pixels);
   for (std::size_t index = 0; index < graph_.nodes.size(); ++index) {
     if (in_place_[index] != 0) continue;
     for_each_part(stages[index], parts, [&](Part part) {
@@ -329,6 +345,21 @@ std::span<const std::int16_t> IntegerNetwork::forward(std::span<const std::uint8
   }
   return {tensors[plan_.slot.back()].data(),
           static_cast<std::size_t>(images * graph_.output().shape.elements())};
+}
+
+std::span<const std::int16_t> IntegerNetwork::forward(std::span<const std::uint8_t> pixels,
+                                                      Tensors& tensors, Scratch& scratch,
+                                                      const Watch& watch) const {
+  const std::int64_t images = count_group(pixels);
+  std::span<std::int16_t> values;
+  for (std::size_t index = 0; index < graph_.nodes.size(); ++index) {
+    std::visit(IntegerStep{*this, tensors, scratch, pixels, index, images, {}, &watch},
+               node(index).operation);
+    values = {tensors[plan_.slot[index]].data(),
+              static_cast<std::size_t>(images * node(index).shape.elements())};
+    if (watch.tensor) watch.tensor(index, values);
+  }
+  return values;
 }
 
 }  // namespace tilewave::kernels

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -27,8 +28,13 @@ class IntegerNetwork {
     ProductScratch product;
   };
 
+  /// none: every node's own values can be seen. full: a MaxPool that alone reads a Conv is done
+  /// with it.
+  enum class Fusion { none, full };
+
   /// Not with `automatic`. The graph must outlive it.
-  IntegerNetwork(const quant::QuantizedGraph& graph, IntegerGemm gemm);
+  IntegerNetwork(const quant::QuantizedGraph& graph, IntegerGemm gemm,
+                 Fusion fusion = Fusion::full);
 
   Tensors make_tensors() const;
   Scratch make_scratch() const;
@@ -38,6 +44,18 @@ class IntegerNetwork {
   std::span<const std::int16_t> forward(std::span<const std::uint8_t> pixels, Tensors& tensors,
                                         Scratch& scratch, std::span<Stage> stages,
                                         std::int64_t parts) const;
+
+  /// Who wants to see what is in between. Either may be empty; spans are valid during the call.
+  struct Watch {
+    /// Complete sums of a Conv or Dense, part of them at a time.
+    std::function<void(std::size_t node, std::span<const std::int32_t> sums)> sums;
+    /// A node's tensor, [images][elements], as soon as it is made. What the call leaves in it is
+    /// what the nodes that read it get.
+    std::function<void(std::size_t node, std::span<std::int16_t> values)> tensor;
+  };
+  /// The same on one thread, watched; for a network without fusion.
+  std::span<const std::int16_t> forward(std::span<const std::uint8_t> pixels, Tensors& tensors,
+                                        Scratch& scratch, const Watch& watch) const;
 
  private:
   friend struct IntegerStep;
@@ -55,6 +73,7 @@ class IntegerNetwork {
   const quant::QNode& input_of(const quant::QNode& node, std::size_t i = 0) const {
     return graph_.nodes[static_cast<std::size_t>(node.inputs[i])];
   }
+  std::int64_t count_group(std::span<const std::uint8_t> pixels) const;
   template <typename Operation>
   void prepare(std::size_t index, const Operation& operation, const Convolution& convolution);
   void prepare(std::size_t index, const quant::QConv& conv, std::optional<std::size_t> pool);

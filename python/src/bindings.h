@@ -16,6 +16,7 @@ void bind_program(pybind11::module_& module);
 void bind_result(pybind11::module_& module);
 void bind_trace(pybind11::module_& module);
 void bind_simulate(pybind11::module_& module);
+void bind_operators(pybind11::module_& module);
 void bind_diagnose(pybind11::module_& module);
 void bind_reference(pybind11::module_& module);
 void bind_experiment(pybind11::module_& module);

@@ -22,7 +22,9 @@ void bind_chip(py::module_& module) {
       .def("with_keys", &sim::with_keys, py::arg("keys"))
       .def("__eq__", [](const Chip& a, const Chip& b) { return a == b; });
   module.def("load_chip", &sim::load_chip, py::arg("name_or_path"));
-  module.def("parse_chip", &sim::parse_chip, py::arg("yaml"), py::arg("where"));
+  module.def("parse_chip",
+             py::overload_cast<const std::string&, const std::string&>(&sim::parse_chip),
+             py::arg("yaml"), py::arg("where"));
   module.def("chip_names", &sim::chip_names);
   module.def("chip_schema", &sim::json_schema);
 }

@@ -13,6 +13,7 @@ PYBIND11_MODULE(_core, module) {
   bind_program(module);
   bind_result(module);
   bind_simulate(module);
+  bind_operators(module);
   bind_trace(module);
   bind_diagnose(module);
   bind_reference(module);

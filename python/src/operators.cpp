@@ -1,10 +1,13 @@
 #include <pybind11/numpy.h>
 #include <pybind11/stl.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "base/error.h"
+#include "base/units.h"
 #include "kernels/cpu/integer_product.h"
+#include "kernels/cpu/vector_kernels.h"
 #include "python/src/bindings.h"
 #include "quant/quantize_weights.h"
 #include "quant/requantize.h"
@@ -64,19 +67,32 @@ Array<std::int32_t> integer_product(const Array<std::int16_t>& a, std::int32_t a
   const std::int64_t n = weight.shape(0);
   TILEWAVE_CHECK(weight.shape(1), ==, k, "inputs of the weight");
   TILEWAVE_CHECK(bias.size(), ==, n, "outputs of the weight");
-  const auto product =
-      (kernels::onednn_refusal()[0] == '\0' && weight_bits <= 8 ? kernels::make_onednn_product
-                                                                : kernels::make_portable_product)(
-          {values_of(weight), n, k, format_of(8, a_is_signed), format_of(weight_bits, true)});
-  Array<std::int32_t> acc(std::vector<py::ssize_t>{m, n});
+  std::vector<std::int32_t> start;
   for (std::int64_t column = 0; column < n; ++column) {
     std::int64_t sum = 0;
     for (std::int64_t i = 0; i < k; ++i) sum += weight.data()[column * k + i];
-    const auto start = static_cast<std::int32_t>(bias.data()[column] - a_zero_point * sum);
-    for (std::int64_t row = 0; row < m; ++row) acc.mutable_data()[row * n + column] = start;
+    start.push_back(static_cast<std::int32_t>(bias.data()[column] - a_zero_point * sum));
   }
+  const kernels::ProductWeights weights{
+      values_of(weight), start, 1, k, format_of(8, a_is_signed), format_of(weight_bits, true)};
+  const bool use_onednn = kernels::onednn_refusal()[0] == '\0' && weight_bits <= 8;
+  const auto product = use_onednn
+                           ? kernels::make_onednn_product(weights)
+                           : kernels::make_packed_product(weights, kernels::best_vector_kernels());
+  // One value more, which is read.
+  std::vector<std::int16_t> factors(a.data(), a.data() + a.size());
+  factors.push_back(0);
+  std::vector<const std::int16_t*> rows;
+  for (std::int64_t row = 0; row < m; ++row) rows.push_back(factors.data() + row * k);
+  const std::vector<std::int64_t> runs = {0};
+  const std::int64_t stride = ceil_div(n, kernels::kPanel) * kernels::kPanel;
+  std::vector<std::int32_t> sums(static_cast<std::size_t>(m * stride));
   kernels::ProductScratch scratch;
-  product->multiply(a.data(), m, acc.mutable_data(), n, scratch);
+  product->multiply({rows, runs}, {0, n}, sums.data(), stride, scratch);
+  Array<std::int32_t> acc(std::vector<py::ssize_t>{m, n});
+  for (std::int64_t row = 0; row < m; ++row) {
+    std::copy_n(sums.data() + row * stride, n, acc.mutable_data() + row * n);
+  }
   return acc;
 }
 

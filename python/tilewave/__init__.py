@@ -15,7 +15,9 @@ from tilewave._core import InputError, InternalError
 from tilewave._core import version as __version__
 from tilewave.chip import Chip
 from tilewave.datasets import Dataset, Images
+from tilewave.diagnosis import Diagnosis, LayerDiagnosis, diagnose
 from tilewave.experiments import study, sweep
+from tilewave.figures import Figures, load_result
 from tilewave.graph import Graph, GraphNode, load_model, model_names
 from tilewave.program import Instruction, Instructions, Program, compile
 from tilewave.quantization import LayerScheme, QuantizedGraph, QuantizedNode, Scheme, quantize

@@ -58,7 +58,7 @@ def _finished(
         else:
             from distributed import as_completed as done_on_cluster
 
-            done = done_on_cluster(list(futures))
+            done = done_on_cluster(list(futures))  # type: ignore[no-untyped-call]
         for future in done:
             yield futures[future], future.result()
     finally:

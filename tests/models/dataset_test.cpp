@@ -124,7 +124,7 @@ TEST_CASE("MNIST and Fashion-MNIST lie in the source tree") {
 
 TEST_CASE("MNIST's adversarial images come with its calibration images") {
   const Dataset mnist = load_dataset("mnist");
-  for (const std::string& name : {"mnist/fgsm_0.05", "mnist/fgsm_0.10", "mnist/fgsm_0.20"}) {
+  for (const std::string name : {"mnist/fgsm_0.05", "mnist/fgsm_0.10", "mnist/fgsm_0.20"}) {
     const Dataset data = load_dataset(name);
     CHECK(data.name == name);
     CHECK(data.test.count == 1000);
