@@ -8,6 +8,7 @@
 #include "python/src/bindings.h"
 #include "python/src/compiled.h"
 #include "python/src/interruptible.h"
+#include "python/src/text.h"
 #include "sim/compiler/compiler.h"
 #include "sim/isa/decoder.h"
 #include "sim/isa/opcode_fields.h"
@@ -72,8 +73,8 @@ py::list layers(const Compiled& compiled) {
   py::list all;
   for (const sim::Layer& layer : compiled.program.layers) {
     py::dict entry;
-    entry["name"] = layer.name;
-    entry["op"] = layer.operation;
+    entry["name"] = text_of(layer.name);
+    entry["op"] = text_of(layer.operation);
     entry["m"] = layer.m;
     entry["n"] = layer.n;
     entry["k"] = layer.k;
@@ -122,7 +123,7 @@ void bind_program(py::module_& module) {
                        stride, stride_b, host);
 
   py::class_<Compiled, Holder>(module, "Program")
-      .def_property_readonly("name", [](const Compiled& c) { return c.program.name; })
+      .def_property_readonly("name", [](const Compiled& c) { return text_of(c.program.name); })
       .def_property_readonly("batch", [](const Compiled& c) { return c.program.batch; })
       .def_readonly("chip", &Compiled::chip)
       .def_readonly("scheme", &Compiled::scheme)

@@ -4,6 +4,7 @@
 #include "python/src/arrays.h"
 #include "python/src/bindings.h"
 #include "python/src/simulated.h"
+#include "python/src/text.h"
 #include "sim/report/report.h"
 
 namespace py = pybind11;
@@ -56,8 +57,8 @@ void bind_result(py::module_& module) {
       .def("outputs", &outputs)
       .def("classes", &classes)
       .def("to_json", [](const Simulated& run) { return sim::to_json(run.report); })
-      .def("to_csv", [](const Simulated& run) { return sim::to_csv(run.report); })
-      .def("to_text", [](const Simulated& run) { return sim::to_text(run.report, {}); });
+      .def("to_csv", [](const Simulated& run) { return text_of(sim::to_csv(run.report)); })
+      .def("to_text", [](const Simulated& run) { return text_of(sim::to_text(run.report, {})); });
 }
 
 }  // namespace tilewave::python

@@ -165,6 +165,15 @@ class Figures:
 def load_result(path: PathName) -> Figures:
     """Reads a result file, as ``tilewave run --json`` and `Result.save` write it.
 
+    Parameters
+    ----------
+    path : str or path
+        The file.
+
+    Returns
+    -------
+    Figures
+
     Raises
     ------
     FileNotFoundError

@@ -189,7 +189,7 @@ def test_a_long_run_shows_its_first_launches_and_says_so(program, tmp_path):
 
 def test_a_launch_of_too_many_instructions_is_cut_and_says_so(tmp_path):
     file = tmp_path / "trace.json"
-    words = [COMMAND, "run", "--chip", "tiny_8", "--images", "16", "--batch", "16"]
+    words = [COMMAND, "run", "--chip", "tiny_8", "--images", "64", "--batch", "64"]
     ran = subprocess.run(
         [*words, "--no-reference", "--quiet", "--trace", file], capture_output=True, check=True
     )

@@ -304,6 +304,16 @@ def test_bytes_that_are_no_model_are_refused(junk):
         tw.load_model(junk)
 
 
+def test_a_program_whose_names_are_no_utf_8_can_be_shown_and_run(program):
+    text = program.disassemble().replace('name="', r'name="\x80')
+    odd = tw.Program.assemble(text, program.chip)
+    assert odd.name == "\ufffdmnist_cnn"
+    assert odd.layers[0]["name"].startswith("\ufffd")
+    result = tw.simulate(odd)
+    assert "\ufffdmnist_cnn" in str(result)
+    assert result.layers["name"][0].startswith("\ufffd")
+
+
 @given(data=st.data())
 @settings(max_examples=200)
 def test_a_damaged_program_never_crashes(program, data):
