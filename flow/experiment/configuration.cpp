@@ -2,17 +2,23 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "base/error.h"
+#include "models/dataset.h"
+#include "models/onnx_reader.h"
 
 namespace tilewave::flow {
 namespace {
 
-/// A name stays as it is; a path is taken from the folder of the file that it stands in.
-std::string located(const std::string& name, const std::string& where) {
+/// A name of what ships stays as it is, a name without a "/" too, which then is a mistake; a path
+/// is taken from the folder of the file that it stands in.
+std::string located(const std::string& name, const std::vector<std::string>& shipped,
+                    const std::string& where) {
   const bool is_path = name.find('/') != std::string::npos || name.ends_with(".onnx");
-  if (!is_path) return name;
+  if (!is_path || std::find(shipped.begin(), shipped.end(), name) != shipped.end()) return name;
   return (std::filesystem::path(where).parent_path() / name).lexically_normal().string();
 }
 
@@ -74,8 +80,8 @@ Configuration read_configuration(const yaml::Node& document, const std::string& 
   check_positive(map, "batch", result.batch);
   map.get("accuracy", result.accuracy);
   map.finish();
-  result.model = located(result.model, where);
-  result.data = located(result.data, where);
+  result.model = located(result.model, models::model_names(), where);
+  result.data = located(result.data, models::dataset_names(), where);
   return result;
 }
 

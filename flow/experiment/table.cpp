@@ -12,6 +12,7 @@ using sim::Json;
 
 constexpr std::size_t kShownRows = 30;
 constexpr std::size_t kSettingWidth = 16;
+constexpr std::size_t kFigureWidth = 13;
 
 /// {"counters.active": 1, ...} of {counters: {active: 1}, ...}.
 Json flattened(const Json& figures) {
@@ -26,22 +27,9 @@ Json flattened(const Json& figures) {
   return flat;
 }
 
-/// Quoted as RFC 4180 says where it has to be.
 std::string csv_field(const Json& value) {
   if (value.is_null()) return "";
-  if (!value.is_string()) return value.dump();
-  const std::string text = value.get<std::string>();
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char letter : text) {
-    if (letter == '"') quoted += '"';
-    quoted += letter;
-  }
-  return quoted + "\"";
-}
-
-std::string setting_text(const Json& value) {
-  return value.is_string() ? value.get<std::string>() : value.dump();
+  return value.is_string() ? sim::csv_field(value.get<std::string>()) : value.dump();
 }
 
 struct ShownFigure {
@@ -62,20 +50,37 @@ const std::vector<ShownFigure>& shown_figures() {
   return kFigures;
 }
 
-/// Figures that some row has.
-std::vector<ShownFigure> figures_of(const std::vector<Json>& rows) {
+/// Figures that some row has, as many as fit beside `used` columns of the screen.
+std::vector<ShownFigure> figures_of(const std::vector<Json>& rows, std::size_t used) {
   std::vector<ShownFigure> figures;
   for (const ShownFigure& figure : shown_figures()) {
     const bool is_known = std::any_of(rows.begin(), rows.end(),
                                       [&](const Json& row) { return row[figure.key].is_number(); });
-    if (is_known) figures.push_back(figure);
+    const std::size_t width = used + (figures.size() + 1) * (1 + kFigureWidth);
+    if (is_known && width <= sim::Style::kWidth) figures.push_back(figure);
   }
   return figures;
 }
 
-/// The last part of a key tells more than the first.
-std::string title_of(const std::string& column) {
-  return sim::shortened(column.substr(column.rfind('.') + 1), kSettingWidth);
+/// A column of settings, as wide as its widest text.
+struct ShownSetting {
+  std::string title;
+  std::vector<std::string> texts;
+  std::size_t width = 0;
+};
+
+ShownSetting shown_setting(const std::vector<Json>& rows, const std::string& column) {
+  ShownSetting setting;
+  // The last part of a key tells more than the first.
+  setting.title = sim::shortened(column.substr(column.rfind('.') + 1), kSettingWidth);
+  setting.width = setting.title.size();
+  for (const Json& row : rows) {
+    const Json& value = row[column];
+    const std::string text = value.is_string() ? value.get<std::string>() : value.dump();
+    setting.texts.push_back(sim::shortened(text, kSettingWidth));
+    setting.width = std::max(setting.width, setting.texts.back().size());
+  }
+  return setting;
 }
 
 }  // namespace
@@ -126,31 +131,35 @@ std::string to_json(const Experiment& experiment, const std::vector<Outcome>& ou
 
 std::string to_text(const Experiment& experiment, const std::vector<Outcome>& outcomes,
                     const sim::Style& style) {
-  const std::vector<Json> rows = table_rows(experiment, outcomes);
-  const std::vector<ShownFigure> figures = figures_of(rows);
-  std::string text;
+  std::vector<Json> rows = table_rows(experiment, outcomes);
+  rows.resize(std::min(rows.size(), kShownRows));
+  std::vector<ShownSetting> settings;
   std::string header;
   for (const std::string& column : experiment.columns) {
-    header +=
-        fmt::format(" {:>{}}", title_of(column), std::max<std::size_t>(8, title_of(column).size()));
+    settings.push_back(shown_setting(rows, column));
+    header += fmt::format(" {:>{}}", settings.back().title, settings.back().width);
   }
-  for (const ShownFigure& figure : figures) header += fmt::format(" {:>13}", figure.title);
-  text += style.paint(sim::Colour::bold, sim::shortened(header, sim::Style::kWidth)) + "\n";
-  for (std::size_t i = 0; i < std::min(rows.size(), kShownRows); ++i) {
+  const std::vector<ShownFigure> figures = figures_of(rows, header.size());
+  for (const ShownFigure& figure : figures) {
+    header += fmt::format(" {:>{}}", figure.title, kFigureWidth);
+  }
+  std::string text =
+      style.paint(sim::Colour::bold, sim::shortened(header, sim::Style::kWidth)) + "\n";
+  for (std::size_t i = 0; i < rows.size(); ++i) {
     std::string line;
-    for (const std::string& column : experiment.columns) {
-      const std::size_t width = std::max<std::size_t>(8, title_of(column).size());
-      line += fmt::format(" {:>{}}", sim::shortened(setting_text(rows[i][column]), width), width);
+    for (const ShownSetting& setting : settings) {
+      line += fmt::format(" {:>{}}", setting.texts[i], setting.width);
     }
     if (!rows[i]["failure"].is_null()) {
       line += "  " + outcomes[i].failure;
     } else {
       for (const ShownFigure& figure : figures) {
         const Json& value = rows[i][figure.key];
-        line += fmt::format(" {:>13}", value.is_number() ? figure.text(value.get<double>()) : "-");
+        line += fmt::format(" {:>{}}", value.is_number() ? figure.text(value.get<double>()) : "-",
+                            kFigureWidth);
       }
     }
-    text += line.substr(0, sim::Style::kWidth) + "\n";
+    text += sim::shortened(line, sim::Style::kWidth) + "\n";
   }
   return text;
 }

@@ -140,6 +140,22 @@ TEST_CASE("paths of an experiment are relative to its file") {
   CHECK(experiment.points[0].configuration["accuracy"] == true);
 }
 
+TEST_CASE("every experiment that ships can be read, where it lies and from a copy elsewhere") {
+  const test::TemporaryDirectory directory;
+  for (const char* folder : {"studies", "sweeps"}) {
+    const std::filesystem::path shipped = TILEWAVE_SOURCE_DIR "/configs";
+    for (const auto& entry : std::filesystem::directory_iterator(shipped / folder)) {
+      const std::string copy = directory.path(entry.path().filename().string());
+      std::filesystem::copy_file(entry.path(), copy);
+      for (const std::string& path : {entry.path().string(), copy}) {
+        INFO(path);
+        flow::PointRunner runner;
+        CHECK(flow::read_experiment(path, true, runner).points.size() >= 2);
+      }
+    }
+  }
+}
+
 TEST_CASE("a configuration's text reads back as the same") {
   flow::Configuration configuration;
   configuration.chip = sim::load_chip("edge_32");

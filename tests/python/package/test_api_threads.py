@@ -57,8 +57,8 @@ def test_a_signal_handlers_exception_ends_every_kind_of_work(quantized, program)
     try:
         for name, call in endless_calls(quantized, program).items():
             timer = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGUSR1))
-            timer.start()
             with pytest.raises(Stopped):
+                timer.start()
                 call()
             timer.join()
             assert name
@@ -74,8 +74,8 @@ import sys
 import tilewave as tw
 q = tw.quantize(tw.load_model("mnist_cnn"), tw.datasets.mnist().calibration)
 program = tw.compile(q, tw.Chip.load("tpu_v1"), 64)
-print("ready", flush=True)
 try:
+    print("ready", flush=True)
     tw.simulate(program, launches=10**9)
 except KeyboardInterrupt:
     sys.exit(7)
@@ -91,11 +91,13 @@ except KeyboardInterrupt:
 
 def test_python_goes_on_while_a_simulation_runs(program):
     """The simulation ends only when the other thread, which needs the interpreter, says so."""
+    begun = threading.Event()
     done = threading.Event()
     counted = 0
 
     def count_and_stop():
         nonlocal counted
+        begun.wait()
         while counted < 200_000:
             counted += 1
         done.set()
@@ -109,6 +111,7 @@ def test_python_goes_on_while_a_simulation_runs(program):
     try:
         counter.start()
         with pytest.raises(Stopped):
+            begun.set()
             tw.simulate(program, launches=ENDLESS)
     finally:
         counter.join()
@@ -177,8 +180,8 @@ def run():
     tw.simulate(program, launches=10**9, engine="systemc")
 threading.Thread(target=run, daemon=True).start()
 time.sleep(0.5)
-threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
 try:
+    threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
     run()
 except KeyboardInterrupt:
     os._exit(7)
