@@ -39,7 +39,7 @@ sim::Roof chip_roof(const sim::Chip& chip, const std::vector<LayerFacts>& facts,
   for (const std::int64_t batch : batches) {
     for (const LayerFacts& layer : facts) {
       roof.layers.push_back({layer.name, batch, 2.0 * static_cast<double>(batch * layer.macs),
-                             static_cast<double>(chip.weight_bytes() * layer.weights)});
+                             static_cast<double>(chip.weight_memory_bytes(layer.weights))});
     }
   }
   return roof;

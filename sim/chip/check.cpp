@@ -57,7 +57,7 @@ void check_sizes(const Chip& chip, const Place& place) {
     refuse("unified_buffer.capacity_kib", chip.unified_buffer.capacity_kib,
            "is too small for one row",
            "row_bytes is " + std::to_string(chip.unified_buffer.row_bytes));
-  const Bytes tile_bytes = multipliers * chip.weight_bytes();
+  const Bytes tile_bytes = chip.weight_memory_bytes(multipliers);
   if (tile_bytes > chip.weight_memory.capacity_mib << 20)
     refuse("weight_memory.capacity_mib", chip.weight_memory.capacity_mib,
            "is too small for one tile", "a tile has " + std::to_string(tile_bytes) + " bytes");

@@ -59,6 +59,7 @@ struct WeightMemory {
   double latency_ns = 100;
   std::int64_t fifo_tiles = 4;
   bool packed_tiles = false;
+  bool packed_bits = false;
   bool operator==(const WeightMemory&) const = default;
 };
 
@@ -116,13 +117,18 @@ struct Chip {
   int activation_bytes() const { return precision.activation_bits > 8 ? 2 : 1; }
   int weight_bytes() const { return precision.weight_bits > 8 ? 2 : 1; }
   int accumulator_bytes() const { return (precision.accumulator_bits + 7) / 8; }
+  /// Bytes that so many weights take in weight memory: whole ones each unless bits are packed.
+  Bytes weight_memory_bytes(std::int64_t weights) const {
+    return weight_memory.packed_bits ? (weights * precision.weight_bits + 7) / 8
+                                     : weights * weight_bytes();
+  }
   /// Bytes that a tile takes in weight memory: a whole array's worth unless tiles are packed. An
   /// output-stationary array's tile has as many rows as it uses, whole.
   Bytes tile_bytes(std::int64_t used_rows, std::int64_t used_cols) const {
     const bool any_length = array.dataflow == Dataflow::output_stationary;
     const std::int64_t rows = any_length ? used_rows : array.rows;
-    return weight_bytes() *
-           (weight_memory.packed_tiles ? used_rows * used_cols : rows * array.cols);
+    return weight_memory_bytes(weight_memory.packed_tiles ? used_rows * used_cols
+                                                          : rows * array.cols);
   }
   /// Cycles from one gathered row to the next: ceil(1 / gather_rows_per_cycle).
   Cycles gather_interval() const {

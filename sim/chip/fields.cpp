@@ -76,7 +76,10 @@ Group weight_memory_fields(WeightMemory& memory) {
                 "From a request to its first byte, in nanoseconds, kept to the picosecond."),
            integer("fifo_tiles", memory.fifo_tiles, {1, 1024}, "Depth of the FIFO, in tiles."),
            flag("packed_tiles", memory.packed_tiles,
-                "Whether a tile takes only the bytes it uses, not a whole array's worth.")}};
+                "Whether a tile takes only the bytes it uses, not a whole array's worth."),
+           flag("packed_bits", memory.packed_bits,
+                "Whether a weight takes only its weight_bits, not a whole byte or two; a tile ends "
+                "with its last byte.")}};
 }
 
 Group host_link_fields(HostLink& link) {

@@ -60,7 +60,7 @@ Layer describe(const Step& step, const LoweredNetwork& network, const Chip& chip
     layer.n = outputs / work->groups;
     layer.k = weights / outputs;
     layer.groups = work->groups;
-    layer.compulsory_bytes += weights * chip.weight_bytes();
+    layer.compulsory_bytes += chip.weight_memory_bytes(weights);
   }
   return layer;
 }

@@ -49,7 +49,7 @@ void check_compulsory_bytes(const Chip& chip, const Program& program, const RunR
     const BytesMoved& bytes = result.layers[i].bytes;
     // No launch finds weights that an earlier one left: each reads them all again.
     TILEWAVE_CHECK(bytes.weights, >=,
-                   layer.n * layer.k * layer.groups * chip.weight_bytes() * launches,
+                   chip.weight_memory_bytes(layer.n * layer.k * layer.groups) * launches,
                    layer.name + ": every weight was read");
     // Each output of the product is written to its accumulator entry once and read once.
     const Bytes sums = layer.m * layer.n * layer.groups * images * chip.accumulator_bytes();

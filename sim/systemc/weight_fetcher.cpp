@@ -36,7 +36,7 @@ void WeightFetcher::start() {
   fifo_.reserve();
   const Tile& tile = *work.operation->tile;
   const Bytes bytes = shared_.chip.tile_bytes(tile.rows, tile.cols);
-  const auto address = static_cast<std::uint64_t>(tile.offset * shared_.chip.weight_bytes());
+  const auto address = static_cast<std::uint64_t>(shared_.chip.weight_memory_bytes(tile.offset));
   const MemoryPort::Duration read =
       port_.transport(tlm::TLM_READ_COMMAND, address, {1, bytes, bytes}, nullptr);
   const Cycles now = current_cycle();

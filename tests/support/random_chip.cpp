@@ -28,6 +28,7 @@ sim::Chip random_chip(std::uint64_t seed, const quant::Scheme& scheme, sim::Data
   chip.weight_memory.latency_ns = static_cast<double>(from(0, 200));
   chip.weight_memory.fifo_tiles = from(1, 8);
   chip.weight_memory.packed_tiles = coin();
+  chip.weight_memory.packed_bits = coin();
   chip.host_link.bandwidth.reset();
   if (coin()) chip.host_link.bandwidth = from(1'000'000, 2'000'000'000);
   chip.host_link.latency_us = static_cast<double>(from(0, 2));

@@ -38,6 +38,7 @@ const Change kChanges[] = {
     {"weight_memory.latency_ns", "0.3"},
     {"weight_memory.fifo_tiles", "1"},
     {"weight_memory.packed_tiles", "true"},
+    {"weight_memory.packed_bits", "true"},
     {"host_link.bandwidth_gb_per_s", "unlimited"},
     {"host_link.latency_us", "0"},
     {"activation_unit.pipeline_depth", "0"},
@@ -123,6 +124,23 @@ TEST_CASE("an output-stationary array's tile is as long as it is, others have th
   CHECK(chip.tile_bytes(1000, 5) == 512'000);
   chip.weight_memory.packed_tiles = true;
   CHECK(chip.tile_bytes(1000, 5) == 10'000);
+}
+
+TEST_CASE("a weight takes whole bytes in weight memory unless bits are packed") {
+  Chip chip;
+  const auto bytes_with = [&](int bits) {
+    chip.precision.weight_bits = bits;
+    return chip.tile_bytes(3, 5);
+  };
+  CHECK(bytes_with(4) == 65536);
+  chip.weight_memory.packed_bits = true;
+  CHECK(bytes_with(4) == 32768);
+  CHECK(bytes_with(3) == 24576);
+  CHECK(bytes_with(16) == 131072);
+  chip.weight_memory.packed_tiles = true;
+  CHECK(bytes_with(8) == 15);
+  CHECK(bytes_with(5) == 10);  // 75 bits
+  CHECK(bytes_with(2) == 4);   // 30 bits
 }
 
 TEST_CASE("random chips survive YAML") {

@@ -20,7 +20,7 @@ const std::string kChip = R"(
 name: small
 clock_mhz: 100
 array: {rows: 8, cols: 8}
-precision: {accumulator_bits: 14}
+precision: {weight_bits: 7, accumulator_bits: 14}
 accumulators: {depth: 64}
 unified_buffer: {capacity_kib: 64, row_bytes: 16}
 weight_memory: {capacity_mib: 1, bandwidth_gb_per_s: 0.8, latency_ns: 100, fifo_tiles: 2}
@@ -47,6 +47,7 @@ const std::map<std::string, std::string> kOther = {
     {"weight_memory.latency_ns", "300"},
     {"weight_memory.fifo_tiles", "1"},
     {"weight_memory.packed_tiles", "true"},
+    {"weight_memory.packed_bits", "true"},
     {"host_link.bandwidth_gb_per_s", "0.3"},
     {"host_link.latency_us", "0.6"},
     {"activation_unit.pipeline_depth", "5"},

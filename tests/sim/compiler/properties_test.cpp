@@ -88,6 +88,7 @@ const std::vector<Better> kNeverSlower = {
     {"double buffering",
      [](Chip& chip, std::int64_t) { chip.array.double_buffered_weights = true; }},
     {"packed tiles", [](Chip& chip, std::int64_t) { chip.weight_memory.packed_tiles = true; }},
+    {"packed bits", [](Chip& chip, std::int64_t) { chip.weight_memory.packed_bits = true; }},
     {"a shorter pipeline",
      [](Chip& chip, std::int64_t) { chip.activation_unit.pipeline_depth = 0; }}};
 

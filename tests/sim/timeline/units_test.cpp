@@ -126,6 +126,21 @@ TEST_CASE("a tile takes a whole array's bytes unless tiles are packed") {
   CHECK(packed.at(Unit::matrix).start == 2 * 3 + kRows);  // the shift-in is not shorter
 }
 
+TEST_CASE("narrow weights come sooner only where their bits are packed") {
+  Chip chip = nanosecond_chip();
+  chip.weight_memory.bandwidth = 1'000'000'000;
+  chip.precision.weight_bits = 3;
+  const Program program =
+      assemble_body(kReadInput + "read_weights 1\nmatmul rows=8 next_tile\n", "weight_bits=3");
+  CHECK(trace(chip, program).at(Unit::weight_memory).end == kRows * kCols);
+  chip.weight_memory.packed_bits = true;
+  const Cycles bytes = (kRows * kCols * 3 + 7) / 8;
+  const auto packed = trace(chip, program);
+  CHECK(packed.at(Unit::weight_memory).end == bytes);
+  CHECK(packed.result.total.bytes.weights == bytes);
+  CHECK(packed.at(Unit::matrix).start == bytes + kRows);
+}
+
 // Matrix unit ------------------------------------------------------------------------------------
 
 TEST_CASE("a row enters every max(passes, ceil(bytes / W), ceil(1 / gather rate)) cycles") {
