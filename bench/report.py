@@ -1,12 +1,13 @@
-"""Joins the benchmarks' JSON files into one and prints them as a table.
+"""Joins the benchmarks' JSON files in FOLDER into its results.json and prints them as a table.
 
-report.py RUN_VS_ONNXRUNTIME.json TIMELINE.json SYSTEMC.json OUT.json
+report.py FOLDER
 """
 
 import json
 import math
 import statistics
 import sys
+from pathlib import Path
 
 PARTS = ("load", "compile", "simulate", "reference", "inference", "with_set_up")
 
@@ -119,25 +120,44 @@ def print_cpu_paths(paths):
         print(f"batch {row['batch']:4}: {row['ratio']:6.2f}")
 
 
+def print_experiments(experiments):
+    print("\nThe bit-width study, 49 points of 10,000 images")
+    for jobs, study in experiments["study"].items():
+        print(f"  {jobs} job(s): {study['wall_seconds']:.1f} s,", end=" ")
+        print(f"{study['points_per_minute_and_core']:.0f} points per minute and core;", end=" ")
+        print(f"a point takes {study['point / inference']:.2f} of ONNX Runtime's inference")
+    sweep = experiments["sweep"]
+    seconds = ", ".join(f"{s:.1f} s with {n} job(s)" for n, s in sweep["wall_seconds"].items())
+    print(f"A sweep of {sweep['points']} chips, timing only: {seconds}", end="; ")
+    print(f"two jobs are {sweep['speed_up']:.2f} times as fast")
+
+
+def print_binding(binding):
+    print(f"\nThe Python package's call over the engine inside: {binding['median']['ratio']:.4f}")
+
+
 def main():
-    network, cpu, timeline, systemc, out = sys.argv[1:]
-    with open(network) as file:
-        results = json.load(file)
-    with open(timeline) as file:
-        benchmark = json.load(file)
-    results["timeline"] = timeline_figures(benchmark)
-    with open(cpu) as file:
-        results["cpu_paths"] = json.load(file)
-    with open(systemc) as file:
-        results["systemc"] = systemc_figures(json.load(file))
-    with open(out, "w") as file:
-        json.dump(results, file, indent=2)
+    folder = Path(sys.argv[1])
+
+    def read(name):
+        return json.loads((folder / f"{name}.json").read_text())
+
+    results = read("run_vs_onnxruntime") | {
+        "timeline": timeline_figures(read("timeline")),
+        "cpu_paths": read("cpu_vs_onnxruntime"),
+        "systemc": systemc_figures(read("systemc")),
+        "experiments": read("experiments"),
+        "python_binding": read("python_binding"),
+    }
+    (folder / "results.json").write_text(json.dumps(results, indent=2))
     load = results["load_average"]
     print(f"{results['cores']} cores; load average {load['before'][0]:.1f} before,", end=" ")
     print(f"{load['after'][0]:.1f} after")
     for comparison in results["comparisons"]:
         print_comparison(comparison)
     print_cpu_paths(results["cpu_paths"])
+    print_experiments(results["experiments"])
+    print_binding(results["python_binding"])
     print_memory(results["memory"])
     print_timeline(results["timeline"])
     print_systemc(results["systemc"])

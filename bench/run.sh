@@ -17,8 +17,8 @@ out=build/bench
 "$out/timeline_bench" --benchmark_min_time=0.2 --benchmark_out="$out/timeline.json" >/dev/null
 "$out/systemc_bench" --benchmark_repetitions="$repeats" --benchmark_enable_random_interleaving=true \
   --benchmark_min_time=0.2 --benchmark_out="$out/systemc.json" >/dev/null
+.venv/bin/python bench/experiments.py "$out/tilewave" --repeats 3 >"$out/experiments.json"
 scripts/build_package.sh
 .venv/bin/python bench/python_binding.py "$out/tilewave" --repeats "$repeats" \
   >"$out/python_binding.json"
-.venv/bin/python bench/report.py "$out/run_vs_onnxruntime.json" \
-  "$out/cpu_vs_onnxruntime.json" "$out/timeline.json" "$out/systemc.json" "$out/results.json"
+.venv/bin/python bench/report.py "$out"

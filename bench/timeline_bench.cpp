@@ -6,8 +6,9 @@
 #include <cmath>
 #include <string>
 
+#include "kernels/calibrate.h"
+#include "models/dataset.h"
 #include "models/graph.h"
-#include "quant/quantizer.h"
 #include "sim/chip/chip.h"
 #include "sim/compiler/compiler.h"
 #include "sim/engine.h"
@@ -48,8 +49,9 @@ quant::QuantizedGraph dense_network(std::int64_t tiles) {
   for (int layer = 0; layer < kLayers; ++layer) {
     graph.add("dense" + std::to_string(layer), models::Dense{weight, bias}, {layer});
   }
-  return test::quantize_with(graph,
-                             std::vector(graph.nodes().size(), quant::Observer::Range{-1, 1}), {});
+  const models::Images white{
+      {1, 1, width}, 1, std::vector<std::uint8_t>(static_cast<std::size_t>(width), 255), {}};
+  return kernels::quantize(graph, white, {.calibration_images = 1});
 }
 
 sim::Chip small_chip() {
