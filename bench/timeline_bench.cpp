@@ -51,7 +51,9 @@ quant::QuantizedGraph dense_network(std::int64_t tiles) {
   }
   const models::Images white{
       {1, 1, width}, 1, std::vector<std::uint8_t>(static_cast<std::size_t>(width), 255), {}};
-  return kernels::quantize(graph, white, {.calibration_images = 1});
+  quant::Scheme scheme;
+  scheme.calibration_images = 1;
+  return kernels::quantize(graph, white, scheme);
 }
 
 sim::Chip small_chip() {

@@ -17,7 +17,7 @@ optional=(libdnnl-dev)
 for option in "$@"; do
   case "$option" in
     --tests)
-      needed+=(catch2 librapidcheck-dev)
+      needed+=(catch2 librapidcheck-dev libbenchmark-dev)
       optional+=(verilator chromium)
       ;;
     --bench)
