@@ -185,7 +185,7 @@ def load_result(path: PathName) -> Figures:
     text = Path(name).read_text(encoding="utf-8", errors="replace")
     try:
         report = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ValueError(f"{name}: is no JSON file ({error})") from error
     missing = [key for key in _NEEDED if not isinstance(report, dict) or key not in report]
     if missing:

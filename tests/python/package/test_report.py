@@ -119,6 +119,7 @@ def test_names_cannot_bring_their_own_html(result, tmp_path):
     ("content", "reason"),
     [
         ("{", "is no JSON file"),
+        ("[" * 100_000, "is no JSON file"),
         ("[]", "has no key 'schema_version' (expected a result of `tilewave run --json`)"),
         ('{"schema_version": 1}', "has no key 'tilewave_version'"),
         ("\x00\xff", "is no JSON file"),
