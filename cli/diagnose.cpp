@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "base/file.h"
+#include "base/text.h"
 #include "cli/command.h"
 #include "cli/options.h"
 #include "cli/terminal.h"
@@ -77,11 +78,14 @@ Command add_diagnose(CLI::App& app) {
                    "output)")
       ->type_name("FILE");
   command
-      ->add_option("--accuracy-drop", options->suggest.accuracy_drop,
-                   "points of accuracy below fp32 that the suggested scheme may lose")
-      ->check(CLI::Range(0.0, 100.0))
+      ->add_option_function<std::string>(
+          "--accuracy-drop",
+          [options](const std::string& text) {
+            options->suggest.accuracy_drop = parse_real("--accuracy-drop", text, 0, 100);
+          },
+          "points of accuracy below fp32 that the suggested scheme may lose")
       ->type_name("POINTS")
-      ->capture_default_str();
+      ->default_str(number_text(options->suggest.accuracy_drop));
   options->output.add_to(*command);
   options->host.add_to(*command);
   return {command, [options] { diagnose(*options); }};

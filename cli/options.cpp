@@ -43,6 +43,16 @@ std::int64_t parse_count(const std::string& where, const std::string& text, std:
   throw InputError(where, "'" + excerpt(text) + "'", allowed);
 }
 
+double parse_real(const std::string& where, const std::string& text, double low, double high) {
+  double value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, value);
+  // Not a number is not in the range either.
+  if (error == std::errc{} && rest == end && value >= low && value <= high) return value;
+  throw InputError(where, "'" + excerpt(text) + "'",
+                   "a number from " + number_text(low) + " to " + number_text(high));
+}
+
 CLI::Option* add_count(CLI::App& app, const std::string& name, std::optional<std::int64_t>& value,
                        const std::string& help) {
   return app

@@ -24,6 +24,9 @@ inline constexpr std::int64_t kNoLimit = std::numeric_limits<std::int64_t>::max(
 std::int64_t parse_count(const std::string& where, const std::string& text, std::int64_t low,
                          std::int64_t high);
 
+/// The same for any number.
+double parse_real(const std::string& where, const std::string& text, double low, double high);
+
 /// An option that takes a whole number from 1 on.
 CLI::Option* add_count(CLI::App& app, const std::string& name, std::int64_t& value,
                        const std::string& help);

@@ -1,27 +1,11 @@
 #include "cli/probes.h"
 
-#include <charconv>
 #include <tuple>
 
 #include "base/error.h"
 #include "base/text.h"
 
 namespace tilewave::cli {
-namespace {
-
-double parse_rate(const std::string& text) {
-  double value = -1;
-  const char* const end = text.data() + text.size();
-  const auto [rest, error] = std::from_chars(text.data(), end, value);
-  // Not a number is not in the range either.
-  if (error == std::errc{} && rest == end && value >= 0 && value <= sim::kMaxFaultRate) {
-    return value;
-  }
-  throw InputError("--fault-rate", "'" + excerpt(text) + "'",
-                   "a number from 0 to " + number_text(sim::kMaxFaultRate));
-}
-
-}  // namespace
 
 void ProbeOptions::add_to(CLI::App& app) {
   app.add_option("--vcd", vcd_,
@@ -59,7 +43,10 @@ void ProbeOptions::add_to(CLI::App& app) {
       ->allow_extra_args(false);
   rate_ =
       app.add_option_function<std::string>(
-             "--fault-rate", [this](const std::string& text) { faults_.rate = parse_rate(text); },
+             "--fault-rate",
+             [this](const std::string& text) {
+               faults_.rate = parse_real("--fault-rate", text, 0, sim::kMaxFaultRate);
+             },
              "random flips of register bits: how many are expected per cycle in the whole array, "
              "in "
              "cycles in which its clock runs")
