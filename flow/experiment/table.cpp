@@ -22,7 +22,8 @@ Json flattened(const Json& figures) {
       flat[key] = value;
       continue;
     }
-    for (const auto& [inner, number] : value.items()) flat[key + "." + inner] = number;
+    for (const auto& [inner, number] : value.items())
+      flat[fmt::format("{}.{}", key, inner)] = number;
   }
   return flat;
 }
